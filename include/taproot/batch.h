@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The queries over whole batches, sentence by sentence on a pool of threads.
+//
+// `outcomes` and scalar outputs have one entry per sentence (throws std::invalid_argument if not).
+// A sentence whose outcome is not ok leaves its output as it was. Answers do not depend on the
+// number of threads. Sentences share nothing, so neither does one bad one spoil another.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <type_traits>
+
+#include "taproot/factorization.h"
+#include "taproot/query.h"
+#include "taproot/scores.h"
+#include "taproot/types.h"
+
+namespace taproot {
+
+/// Threads, each with a factorisation and a workspace that are reused from call to call.
+/// With one thread everything runs on the caller's. Not for two callers at once.
+class TAPROOT_API Pool {
+ public:
+  /// 0 means one thread per core. Throws std::invalid_argument when negative.
+  explicit Pool(int threads = 0);
+  ~Pool();
+  Pool(Pool&&) noexcept;
+  Pool& operator=(Pool&&) noexcept;
+
+  int threads() const;
+
+  struct Impl;
+  Impl& impl() { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+using VisitFunction = void (*)(void* context, std::size_t sentence, const Factorization&,
+                               Workspace&);
+TAPROOT_API void for_each_factorization(Pool& pool, const Scores& scores,
+                                        std::span<Outcome> outcomes, VisitFunction visit,
+                                        void* context);
+
+/// Eliminates every sentence and calls visit(sentence, factorization, workspace) for those that are
+/// ok, from any thread, in any order. What visit throws is rethrown, and the rest may be left out.
+template <typename Visit>
+void for_each_factorization(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,
+                            Visit&& visit) {
+  for_each_factorization(
+      pool, scores, outcomes,
+      [](void* context, std::size_t sentence, const Factorization& f, Workspace& workspace) {
+        (*static_cast<std::remove_reference_t<Visit>*>(context))(sentence, f, workspace);
+      },
+      const_cast<void*>(static_cast<const void*>(&visit)));
+}
+
+TAPROOT_API void log_partition(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,
+                               std::span<double> out);
+TAPROOT_API void entropy(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,
+                         std::span<double> out);
+TAPROOT_API void expected_steps(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,
+                                std::span<double> out);
+TAPROOT_API void expected_tries(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,
+                                std::span<double> out);
+
+/// One destination a sentence; they must not overlap.
+TAPROOT_API void marginals(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,
+                           std::span<const EdgeMatrix> out);
+
+/// out[b] takes n_b values (or more, left alone).
+TAPROOT_API void root_marginals(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,
+                                std::span<const std::span<double>> out);
+
+/// log p(heads[b]) of one tree a sentence.
+TAPROOT_API void log_prob(Pool& pool, const Scores& scores, std::span<const TreeView> heads,
+                          std::span<Outcome> outcomes, std::span<double> out);
+
+}  // namespace taproot

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Factor a sentence once, then ask it as many questions as you like (taproot/query.h).
+#pragma once
+
+#include <memory>
+
+#include "taproot/scores.h"
+#include "taproot/types.h"
+
+namespace taproot {
+
+namespace detail {
+struct FactorData;
+struct Scratch;
+struct Access;
+}  // namespace detail
+
+/// Scratch memory that grows to the largest sentence it has served and is then reused: with one
+/// workspace per thread, nothing is allocated in the steady state. Not for two threads at once.
+class TAPROOT_API Workspace {
+ public:
+  Workspace();
+  ~Workspace();
+  Workspace(Workspace&&) noexcept;
+  Workspace& operator=(Workspace&&) noexcept;
+
+ private:
+  friend struct detail::Access;
+  std::unique_ptr<detail::Scratch> scratch_;
+};
+
+/// A sentence with its words eliminated one by one: Z, and all that queries and samplers need.
+/// It keeps its own copy of the scores, so the caller's may go. Reading it from several threads at
+/// once is safe. Memory: 16 (n+1)^2 bytes, and 16 (n+1)^2 more when is_wide().
+class TAPROOT_API Factorization {
+ public:
+  Factorization();
+  ~Factorization();
+  Factorization(Factorization&&) noexcept;
+  Factorization& operator=(Factorization&&) noexcept;
+
+  const Outcome& outcome() const;
+  int n() const;
+  RootRule root_rule() const;
+
+  /// Whether double's exponent range was too small for this sentence, so that it was factored
+  /// on a scalar with a 64-bit exponent (same answers, about 10 times slower).
+  bool is_wide() const;
+
+ private:
+  friend struct detail::Access;
+  std::unique_ptr<detail::FactorData> data_;
+};
+
+/// Eliminates the words of a sentence.
+///
+/// Z = sum over trees of exp(sum of S[head][modifier] over the tree's edges), by eliminating one
+/// word k after the other: with A = exp(S) and P the pivot, the sum of column k over the heads left,
+///     Z *= P,    A[h][m] += A[h][k] A[k][m] / P   for the words left,
+/// only additions, products and quotients of non-negative numbers. So every quantity has full
+/// relative accuracy, whatever the conditioning; see docs/math.md.
+///
+/// `out` is overwritten and its memory reused; the result is `out.outcome()`, also returned.
+/// Cost: n^3/3 multiply-adds and n^2 exponentials.
+TAPROOT_API Outcome eliminate(const ScoreView& scores, RootRule root, Factorization& out,
+                              Workspace& workspace);
+
+/// The same into a fresh factorisation.
+TAPROOT_API Factorization eliminate(const ScoreView& scores, RootRule root = RootRule::kSingle);
+
+}  // namespace taproot

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a factorised distribution over trees can be asked. p(t) = exp(score(t)) / Z throughout.
+//
+// Every function here throws std::invalid_argument when the factorisation's outcome is not ok, or a
+// shape is wrong. The forms without a Workspace allocate one.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "taproot/factorization.h"
+#include "taproot/types.h"
+
+namespace taproot {
+
+/// A matrix [n+1][n+1] over edges that the caller owns; entry (h, m) at data[h * head_stride + m].
+struct EdgeMatrix {
+  double* data;
+  std::ptrdiff_t head_stride;
+};
+
+/// log Z. O(1).
+TAPROOT_API double log_partition(const Factorization& f);
+
+/// p(h -> m) for every edge: the probability that a tree has it; also the gradient of log Z.
+/// Column 0 and the diagonal are 0, every other column sums to 1. Absolute error: a few n 2^-53,
+/// so a tiny one may round below zero, and is then returned as 0. Cost: 2 n^3/3 multiply-adds.
+TAPROOT_API void marginals(const Factorization& f, Workspace& workspace, EdgeMatrix out);
+TAPROOT_API std::vector<double> marginals(const Factorization& f);
+
+/// p(0 -> m) for m = 1..n into out[m-1]. Single-root: they sum to 1, have full *relative* accuracy
+/// (no subtraction) and cost n^2/2 multiply-adds; multi-root: as marginals().
+TAPROOT_API void root_marginals(const Factorization& f, Workspace& workspace,
+                                std::span<double> out);
+TAPROOT_API std::vector<double> root_marginals(const Factorization& f);
+
+/// log p(tree); -inf if `heads` is no tree under the root rule or uses a forbidden edge.
+/// Throws if heads.size() != n or a head is outside 0..n. O(n).
+TAPROOT_API double log_prob(const Factorization& f, TreeView heads);
+
+/// -sum_t p(t) log p(t), in nats. Cost: marginals().
+TAPROOT_API double entropy(const Factorization& f, Workspace& workspace);
+TAPROOT_API double entropy(const Factorization& f);
+
+/// E[sum of values[h][m] over the tree's edges]; `values` is row-major [n+1][n+1]. An edge of
+/// probability zero counts 0, whatever its value. Cost: marginals().
+TAPROOT_API double expectation(const Factorization& f, std::span<const double> values,
+                               Workspace& workspace);
+TAPROOT_API double expectation(const Factorization& f, std::span<const double> values);
+
+/// -sum_t p(t) log q(t), for two score sets over one sentence under one root rule. +inf exactly when
+/// some tree that p allows uses an edge that q forbids. Cost: marginals() of p.
+TAPROOT_API double cross_entropy(const Factorization& p, const Factorization& q,
+                                 Workspace& workspace);
+TAPROOT_API double cross_entropy(const Factorization& p, const Factorization& q);
+
+/// sum_t p(t) log(p(t)/q(t)) >= 0; +inf as cross_entropy(). A sum that rounds below zero gives 0.
+TAPROOT_API double kl_divergence(const Factorization& p, const Factorization& q,
+                                 Workspace& workspace);
+TAPROOT_API double kl_divergence(const Factorization& p, const Factorization& q);
+
+/// Z_multi / Z_single >= 1 of the same scores: how many multi-root trees one draws on average until
+/// one of them has a single root. `f` may have either rule. +inf where no tree has a single root, and
+/// beyond double's range. Cost: one elimination under the other rule.
+TAPROOT_API double expected_tries(const Factorization& f, Workspace& workspace);
+TAPROOT_API double expected_tries(const Factorization& f);
+
+/// Expected number of head draws of Wilson's random walk: multi-root as it stands, single-root given
+/// a root drawn from root_marginals(). +inf beyond double's range. Cost: marginals().
+TAPROOT_API double expected_steps(const Factorization& f, Workspace& workspace);
+TAPROOT_API double expected_steps(const Factorization& f);
+
+}  // namespace taproot

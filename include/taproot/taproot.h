@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "taproot/batch.h"
+#include "taproot/factorization.h"
+#include "taproot/query.h"
+#include "taproot/scores.h"
+#include "taproot/tree.h"
+#include "taproot/types.h"

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one matrix product of the library; see simd-inl.h for the guard.
+#if defined(TAPROOT_CORE_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TAPROOT_CORE_PRODUCT_INL_H_
+#undef TAPROOT_CORE_PRODUCT_INL_H_
+#else
+#define TAPROOT_CORE_PRODUCT_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+
+#include "core/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace taproot::detail::HWY_NAMESPACE {
+
+// Twelve accumulators hide the latency of the multiply-add and fit the registers of every target.
+inline constexpr size_t kTileRows = kLanes == 1 ? 1 : kLanes == 2 ? 3 : 6;
+inline constexpr size_t kTileBlocks = kLanes == 8 ? 2 : 1;
+// Rows of the right-hand factor held in the first-level cache: 128 x 16 doubles are 16 KB.
+inline constexpr size_t kTileDepth = 128;
+
+struct Left {  // Element (i, l) of the left-hand factor is data[i * row_stride + l * column_stride].
+  const double* data;
+  size_t row_stride;
+  size_t column_stride;
+};
+
+template <size_t kRows, size_t kBlocks>
+HWY_INLINE void product_tile(double* HWY_RESTRICT c, size_t ldc, Left a,
+                             const double* HWY_RESTRICT w, size_t ldw, size_t depth) {
+  Block sum[kRows][kBlocks];
+  for (size_t i = 0; i < kRows; ++i) {
+    for (size_t j = 0; j < kBlocks; ++j) sum[i][j] = load(c + i * ldc + j * kBlock);
+  }
+  for (size_t l = 0; l < depth; ++l) {
+    Block right[kBlocks];
+    for (size_t j = 0; j < kBlocks; ++j) right[j] = load(w + l * ldw + j * kBlock);
+    for (size_t i = 0; i < kRows; ++i) {
+      const Block left = broadcast(a.data[i * a.row_stride + l * a.column_stride]);
+      for (size_t j = 0; j < kBlocks; ++j) sum[i][j] = multiply_add(left, right[j], sum[i][j]);
+    }
+  }
+  for (size_t i = 0; i < kRows; ++i) {
+    for (size_t j = 0; j < kBlocks; ++j) store(sum[i][j], c + i * ldc + j * kBlock);
+  }
+}
+
+template <size_t kBlocks>
+HWY_INLINE void product_column(double* c, size_t ldc, size_t rows, Left a, const double* w,
+                               size_t ldw, size_t depth) {
+  size_t i = 0;
+  for (; i + kTileRows <= rows; i += kTileRows) {
+    product_tile<kTileRows, kBlocks>(c + i * ldc, ldc,
+                                     {a.data + i * a.row_stride, a.row_stride, a.column_stride}, w,
+                                     ldw, depth);
+  }
+  double* rest = c + i * ldc;
+  a.data += i * a.row_stride;
+  switch (rows - i) {
+    case 1:
+      return product_tile<1, kBlocks>(rest, ldc, a, w, ldw, depth);
+    case 2:
+      return product_tile<2, kBlocks>(rest, ldc, a, w, ldw, depth);
+    case 3:
+      return product_tile<3, kBlocks>(rest, ldc, a, w, ldw, depth);
+    case 4:
+      return product_tile<4, kBlocks>(rest, ldc, a, w, ldw, depth);
+    case 5:
+      return product_tile<5, kBlocks>(rest, ldc, a, w, ldw, depth);
+    default:
+      return;
+  }
+}
+
+// c[i][j] += sum over l of a(i, l) * w[l][j], for `columns` a multiple of kBlock.
+// The order of the additions depends on depth alone. c must overlap neither factor.
+HWY_INLINE void add_product(double* c, size_t ldc, size_t rows, size_t columns, Left a,
+                            const double* w, size_t ldw, size_t depth) {
+  HWY_ALIGN double packed[kTileDepth * kTileBlocks * kBlock];
+  for (size_t l0 = 0; l0 < depth; l0 += kTileDepth) {
+    const size_t l1 = std::min(depth - l0, kTileDepth);
+    // Copying a tile pays when enough rows reuse it: its rows lie a whole matrix row apart.
+    const bool pack = rows >= 2 * kTileRows && l1 >= 16;
+    for (size_t j = 0; j < columns;) {
+      const size_t blocks = std::min((columns - j) / kBlock, kTileBlocks);
+      const double* tile = w + l0 * ldw + j;
+      size_t ld_tile = ldw;
+      if (pack) {
+        for (size_t l = 0; l < l1; ++l) {
+          for (size_t b = 0; b < blocks; ++b) {
+            store(load(tile + l * ldw + b * kBlock), packed + (l * blocks + b) * kBlock);
+          }
+        }
+        tile = packed;
+        ld_tile = blocks * kBlock;
+      }
+      const Left left{a.data + l0 * a.column_stride, a.row_stride, a.column_stride};
+      if (blocks == kTileBlocks) {
+        product_column<kTileBlocks>(c + j, ldc, rows, left, tile, ld_tile, l1);
+      } else {
+        product_column<1>(c + j, ldc, rows, left, tile, ld_tile, l1);
+      }
+      j += blocks * kBlock;
+    }
+  }
+}
+
+}  // namespace taproot::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // TAPROOT_CORE_PRODUCT_INL_H_

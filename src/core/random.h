@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Randomness as a pure function: draw d of sample s of sentence b under a seed is Philox4x32-10
+// (Salmon et al. 2011) of the counter (d, s, b, purpose), whoever asks and in whatever order.
+#pragma once
+
+#include <Random123/philox.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace taproot::detail {
+
+/// Keeps streams apart that belong to one sample.
+enum class Purpose : std::uint32_t { kTree = 0, kGumbel = 1, kThreshold = 2 };
+
+/// 64 random bits to a double, as pure functions so that every device computes the same.
+/// [0, 1): multiples of 2^-53; 0 occurs, 1 does not.
+inline double to_uniform(std::uint64_t bits) {
+  return static_cast<double>(bits >> 11) * 0x1p-53;
+}
+
+/// (0, 1/2): every double there occurs with the probability of the interval it stands for, down to
+/// 2^-66. A plain uniform would cut the tails of what is made from it at 2^-53.
+inline double to_small_uniform(std::uint64_t magnitude, std::uint64_t fraction) {
+  const auto exponent = static_cast<std::uint64_t>(1023 - 2 - std::countl_zero(magnitude));
+  return std::bit_cast<double>(exponent << 52 | fraction >> 12);
+}
+
+/// Exponential with mean 1, in [2^-66, 66 ln 2]: both tails are resolved relatively. The last bit of
+/// `fraction` says on which side of the median it falls.
+inline double to_exponential(std::uint64_t magnitude, std::uint64_t fraction) {
+  const double u = to_small_uniform(magnitude, fraction);
+  return (fraction & 1) != 0 ? -std::log(u) : -std::log1p(-u);
+}
+
+/// Gumbel(0), P(G <= g) = exp(-exp(-g)), in [-log(66 ln 2), 66 ln 2].
+inline double to_gumbel(std::uint64_t magnitude, std::uint64_t fraction) {
+  return -std::log(to_exponential(magnitude, fraction));
+}
+
+/// The stream of one sample. Copying it copies its place.
+class Stream {
+ public:
+  Stream(std::uint64_t seed, std::uint32_t sentence, std::uint32_t sample, Purpose purpose)
+      : key_{{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}},
+        sentence_(sentence),
+        sample_(sample),
+        purpose_(static_cast<std::uint32_t>(purpose)) {}
+
+  /// 64 bits; two draws share one block of Philox.
+  std::uint64_t bits() {
+    if (half_) {
+      half_ = false;
+      return second_;
+    }
+    // The draw's high bits share a word with the purpose: 2^56 blocks a stream.
+    const r123::Philox4x32::ctr_type counter{
+        {static_cast<std::uint32_t>(block_), sample_, sentence_,
+         purpose_ | static_cast<std::uint32_t>(block_ >> 32) << 8}};
+    ++block_;
+    const auto r = r123::Philox4x32()(counter, key_);
+    second_ = static_cast<std::uint64_t>(r[3]) << 32 | r[2];
+    half_ = true;
+    return static_cast<std::uint64_t>(r[1]) << 32 | r[0];
+  }
+
+  double uniform() { return to_uniform(bits()); }
+  double exponential() {
+    const std::uint64_t magnitude = bits();
+    return to_exponential(magnitude, bits());
+  }
+  double gumbel() {
+    const std::uint64_t magnitude = bits();
+    return to_gumbel(magnitude, bits());
+  }
+
+ private:
+  r123::Philox4x32::key_type key_;
+  std::uint32_t sentence_;
+  std::uint32_t sample_;
+  std::uint32_t purpose_;
+  std::uint64_t block_ = 0;
+  std::uint64_t second_ = 0;
+  bool half_ = false;
+};
+
+}  // namespace taproot::detail

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Vector code that every kernel shares. Included once per target by files that use
+// hwy/foreach_target.h, hence the guard that toggles instead of #pragma once.
+#if defined(TAPROOT_CORE_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TAPROOT_CORE_SIMD_INL_H_
+#undef TAPROOT_CORE_SIMD_INL_H_
+#else
+#define TAPROOT_CORE_SIMD_INL_H_
+#endif
+
+#include <cstddef>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace taproot::detail::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+inline constexpr size_t kBlock = 8;
+using D = hn::CappedTag<double, kBlock>;
+using V = hn::Vec<D>;
+inline constexpr size_t kLanes = hn::MaxLanes(D());
+inline constexpr size_t kVectors = kBlock / kLanes;
+
+// Eight doubles, in as many vectors as the target needs for them. All matrices are padded to whole
+// blocks, so kernels have no tails; and since a block's lanes are summed in one fixed order, targets
+// with vectors of 2, 4 and 8 lanes give the same bits (up to the fused multiply-add, which SSE lacks).
+struct Block {
+  V v[kVectors];
+};
+
+HWY_INLINE Block load(const double* HWY_RESTRICT p) {
+  Block b;
+  for (size_t i = 0; i < kVectors; ++i) b.v[i] = hn::LoadU(D(), p + i * kLanes);
+  return b;
+}
+HWY_INLINE void store(Block b, double* HWY_RESTRICT p) {
+  for (size_t i = 0; i < kVectors; ++i) hn::StoreU(b.v[i], D(), p + i * kLanes);
+}
+HWY_INLINE Block broadcast(double x) {
+  Block b;
+  for (size_t i = 0; i < kVectors; ++i) b.v[i] = hn::Set(D(), x);
+  return b;
+}
+HWY_INLINE Block add(Block a, Block b) {
+  for (size_t i = 0; i < kVectors; ++i) a.v[i] = hn::Add(a.v[i], b.v[i]);
+  return a;
+}
+HWY_INLINE Block multiply(Block a, Block b) {
+  for (size_t i = 0; i < kVectors; ++i) a.v[i] = hn::Mul(a.v[i], b.v[i]);
+  return a;
+}
+HWY_INLINE Block divide(Block a, Block b) {
+  for (size_t i = 0; i < kVectors; ++i) a.v[i] = hn::Div(a.v[i], b.v[i]);
+  return a;
+}
+// a * b + c
+HWY_INLINE Block multiply_add(Block a, Block b, Block c) {
+  for (size_t i = 0; i < kVectors; ++i) c.v[i] = hn::MulAdd(a.v[i], b.v[i], c.v[i]);
+  return c;
+}
+// Zero in the lanes where mask is zero, b elsewhere.
+HWY_INLINE Block zero_where_zero(Block mask, Block b) {
+  for (size_t i = 0; i < kVectors; ++i) {
+    b.v[i] = hn::IfThenZeroElse(hn::Eq(mask.v[i], hn::Zero(D())), b.v[i]);
+  }
+  return b;
+}
+// The first `count` lanes of b, zero in the others.
+HWY_INLINE Block first(size_t count, Block b) {
+  const V lane = hn::Iota(D(), 0.0);
+  for (size_t i = 0; i < kVectors; ++i) {
+    const V bound = hn::Set(D(), static_cast<double>(count) - static_cast<double>(i * kLanes));
+    b.v[i] = hn::IfThenElseZero(hn::Lt(lane, bound), b.v[i]);
+  }
+  return b;
+}
+// b with its first lane zero.
+HWY_INLINE Block without_first(Block b) {
+  b.v[0] = hn::IfThenZeroElse(hn::Eq(hn::Iota(D(), 0.0), hn::Zero(D())), b.v[0]);
+  return b;
+}
+// ((0+4)+(2+6)) + ((1+5)+(3+7))
+HWY_INLINE double sum(Block b) {
+#if HWY_MAX_BYTES >= 32
+  const hn::CappedTag<double, 2> d2;
+#if HWY_MAX_BYTES >= 64
+  const hn::CappedTag<double, 4> d4;
+  const auto s4 = hn::Add(hn::LowerHalf(d4, b.v[0]), hn::UpperHalf(d4, b.v[0]));
+#else
+  const auto s4 = hn::Add(b.v[0], b.v[1]);
+#endif
+  const auto s2 = hn::Add(hn::LowerHalf(d2, s4), hn::UpperHalf(d2, s4));
+  return hn::GetLane(hn::Add(s2, hn::Reverse2(d2, s2)));
+#else
+  HWY_ALIGN double s[kBlock];
+  store(b, s);
+  return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+#endif
+}
+// Scalar a * b + c, fused exactly where the vector form is.
+HWY_INLINE double multiply_add(double a, double b, double c) {
+  const hn::CappedTag<double, 1> d;
+  return hn::GetLane(hn::MulAdd(hn::Set(d, a), hn::Set(d, b), hn::Set(d, c)));
+}
+
+// Transposes 2 x 2: first = {a[0], b[0]}, second = {a[1], b[1]}.
+HWY_INLINE void transpose_pairs(const double* HWY_RESTRICT a, const double* HWY_RESTRICT b,
+                                double* HWY_RESTRICT first, double* HWY_RESTRICT second) {
+#if HWY_TARGET == HWY_SCALAR
+  first[0] = a[0];
+  first[1] = b[0];
+  second[0] = a[1];
+  second[1] = b[1];
+#else
+  const hn::CappedTag<double, 2> d;
+  const auto x = hn::LoadU(d, a);
+  const auto y = hn::LoadU(d, b);
+  hn::StoreU(hn::InterleaveLower(d, x, y), d, first);
+  hn::StoreU(hn::InterleaveUpper(d, x, y), d, second);
+#endif
+}
+
+}  // namespace taproot::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // TAPROOT_CORE_SIMD_INL_H_

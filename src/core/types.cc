@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "taproot/types.h"
+
+namespace taproot {
+
+std::string_view to_string(RootRule root) {
+  return root == RootRule::kSingle ? "single" : "multi";
+}
+
+std::string_view to_string(Status status) {
+  switch (status) {
+    case Status::kOk:
+      return "ok";
+    case Status::kNoTree:
+      return "no_tree";
+    case Status::kBadScore:
+      return "bad_score";
+    case Status::kEmpty:
+      return "empty";
+  }
+  return "unknown";
+}
+
+std::string describe(const Outcome& outcome, std::size_t sentence) {
+  const std::string where = "sentence " + std::to_string(sentence) + ": ";
+  switch (outcome.status) {
+    case Status::kOk:
+      return where + "ok";
+    case Status::kNoTree:
+      return where + "the allowed edges admit no tree under the root rule";
+    case Status::kBadScore:
+      return where + "the score of head " + std::to_string(outcome.head) + " -> modifier " +
+             std::to_string(outcome.modifier) +
+             " is NaN, +inf or beyond 1e15 in magnitude (forbid an edge with -inf)";
+    case Status::kEmpty:
+      return where + "it has no words";
+  }
+  return where + "unknown status";
+}
+
+}  // namespace taproot

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "eliminate/factor.h"
+#include "eliminate/factor_data.h"
+#include "eliminate/order.h"
+#include "scores/weights.h"
+#include "taproot/factorization.h"
+
+namespace taproot {
+namespace detail {
+namespace {
+
+// When may a sentence stay in double? Let 2^bits bound how far Z lies below the product of its
+// columns' sums (arrange()). All trees that use one given edge of weight w weigh at most
+// w 2^bits Z together; and the same holds for each reduced graph on the way. So
+//   - weights flushed on loading, none above 2^flushed, are missed by less than 2^-64 in total if
+//     flushed + bits + 2 log2(n+1) <= -64;
+//   - what underflows on the way, below 2^-1022 each, is missed as little if bits <= 900, and then
+//     neither the factors nor the gradient (at most 2^bits) can overflow;
+//   - beyond that, nothing underflows at all as long as the factors' positive entries stay within
+//     2^-500 and 2^500, since each is made of products of two of them.
+// A bound on the single pivots alone would not do; docs/numerics.md has the counterexample.
+constexpr double kSafeBits = 900;
+constexpr double kSafeLow = 0x1p-500;
+constexpr double kSafeHigh = 0x1p500;
+constexpr double kNegligibleBits = 64;
+
+bool double_suffices(const FactorData& data, double log2_bound, double flushed) {
+  if (!(data.mantissa > 0) || !std::isfinite(data.mantissa)) return false;
+  const int n = data.table.n;
+  const double bits = log2_bound - (std::log2(data.mantissa) + data.exponent);
+  if (flushed + bits + 2 * std::log2(n + 1) > -kNegligibleBits) return false;
+  return bits <= kSafeBits ||
+         factors_within(data.matrix.data(), data.table.ld, n, kSafeLow, kSafeHigh);
+}
+
+// Z is the product of the pivots. One that is zero or not finite leaves mantissa so.
+void multiply_pivots(FactorData& data) {
+  double mantissa = 1;
+  std::int64_t exponent = 0;
+  for (int k = 1; k <= data.table.n; ++k) {
+    int e = 0;
+    mantissa *= std::frexp(data.pivot[static_cast<std::size_t>(k)], &e);
+    exponent += e;
+    if (mantissa < 0x1p-500 && mantissa > 0) {
+      mantissa *= 0x1p500;
+      exponent -= 500;
+    }
+  }
+  data.mantissa = mantissa;
+  data.exponent = static_cast<double>(exponent);
+}
+
+void factor_wide(FactorData& data, Scratch& scratch) {
+  const int n = data.table.n;
+  const std::size_t ld = data.table.ld;
+  Wide* matrix = data.wide_matrix.resize((static_cast<std::size_t>(n) + 1) * ld);
+  for (int m = 1; m <= n; ++m) {
+    for (int h = 0; h <= n; ++h) {
+      matrix[static_cast<std::size_t>(m) * ld + static_cast<std::size_t>(h)] =
+          wide_weight(data.table, data.order[static_cast<std::size_t>(h)],
+                      data.order[static_cast<std::size_t>(m)]);
+    }
+  }
+  Wide* pivot = data.wide_pivot.resize(ld);
+  factor_simply(matrix, ld, n, data.table.root, pivot, scratch.wide_rows.resize(2 * ld));
+  Wide z = 1.0;
+  for (int k = 1; k <= n; ++k) z *= pivot[k];
+  data.mantissa = z.mantissa();
+  data.exponent = static_cast<double>(z.exponent());
+}
+
+}  // namespace
+
+void eliminate_table(FactorData& data, Scratch& scratch) {
+  const int n = data.table.n;
+  const auto nodes = static_cast<std::size_t>(n) + 1;
+  const std::size_t ld = data.table.ld;
+  data.wide = false;
+  if (!find_last_words(data.table, scratch.reach, data.last.resize(nodes))) {
+    data.outcome = {Status::kNoTree};
+    return;
+  }
+  data.outcome = {};
+  double* weights = scratch.square.resize((nodes + 1) * ld);
+  const double flushed = fill_weights(data.table, 0, n + 1, weights);
+  const double log2_bound = arrange(data, weights, scratch.rows);
+  factor(data.matrix.data(), ld, n, data.table.root, data.pivot.resize(ld), scratch.panel);
+  multiply_pivots(data);
+  if (!double_suffices(data, log2_bound, flushed)) {
+    data.wide = true;
+    factor_wide(data, scratch);
+  }
+}
+
+}  // namespace detail
+
+Workspace::Workspace() : scratch_(std::make_unique<detail::Scratch>()) {}
+Workspace::~Workspace() = default;
+Workspace::Workspace(Workspace&&) noexcept = default;
+Workspace& Workspace::operator=(Workspace&&) noexcept = default;
+
+Factorization::Factorization() : data_(std::make_unique<detail::FactorData>()) {}
+Factorization::~Factorization() = default;
+Factorization::Factorization(Factorization&&) noexcept = default;
+Factorization& Factorization::operator=(Factorization&&) noexcept = default;
+
+const Outcome& Factorization::outcome() const { return data_->outcome; }
+int Factorization::n() const { return data_->table.n; }
+RootRule Factorization::root_rule() const { return data_->table.root; }
+bool Factorization::is_wide() const { return data_->wide; }
+
+Outcome eliminate(const ScoreView& scores, RootRule root, Factorization& out,
+                  Workspace& workspace) {
+  detail::FactorData& data = detail::Access::data(out);
+  data.outcome = detail::load_scores(scores, root, data.table);
+  if (data.outcome.ok()) detail::eliminate_table(data, detail::Access::scratch(workspace));
+  return data.outcome;
+}
+
+Factorization eliminate(const ScoreView& scores, RootRule root) {
+  Factorization f;
+  Workspace workspace;
+  eliminate(scores, root, f, workspace);
+  return f;
+}
+
+}  // namespace taproot

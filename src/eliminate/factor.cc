@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "eliminate/factor.h"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "eliminate/factor.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+// After foreach_target.h: once per target.
+#include "core/product-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace taproot::detail::HWY_NAMESPACE {
+
+// With row m = the weights of the heads of m, eliminating k adds row(m)[k] * share_k to each row m,
+// where share_k = row(k) / pivot. The words go in groups of a block, whose effect on all rows above
+// is then one matrix product; for large n groups are gathered into panels in the same way, so that
+// most of the work is a product of depth kPanel.
+inline constexpr size_t kPanel = 64;
+inline constexpr size_t kPanelFrom = 192;
+
+class Elimination {
+ public:
+  Elimination(double* matrix, size_t ld, bool single, double* pivot, double* panel)
+      : matrix_(matrix), ld_(ld), single_(single), pivot_(pivot), panel_(panel) {}
+
+  void run(size_t n) {
+    const size_t width = n + 1 >= kPanelFrom ? kPanel : kBlock;
+    for (size_t end = n + 1; end > 0;) {
+      begin_ = (end - 1) / width * width;
+      eliminate_panel(end);
+      end = begin_;
+    }
+    pivot_[1] = row(1)[0];
+  }
+
+ private:
+  double* row(size_t m) const { return matrix_ + m * ld_; }
+  double* share(size_t k) const { return panel_ + (k - begin_) * ld_; }
+
+  // row(m)[columns] += sum of row(m)[k] * share(k)[columns] over k in [k0, k1).
+  HWY_INLINE void update(size_t first_row, size_t last_row, size_t first_column, size_t last_column,
+                         size_t k0, size_t k1) {
+    if (first_row >= last_row || first_column >= last_column) return;
+    add_product(row(first_row) + first_column, ld_, last_row - first_row,
+                last_column - first_column, {row(first_row) + k0, ld_, 1},
+                share(k0) + first_column, ld_, k1 - k0);
+  }
+
+  void eliminate_panel(size_t end) {
+    const size_t panel_end = end;
+    while (end > begin_) {
+      const size_t group = (end - 1) / kBlock * kBlock;
+      eliminate_group(group, end);
+      update(1, group, begin_, group, group, end);
+      update(std::max<size_t>(begin_, 1), group, 0, begin_, group, end);
+      end = group;
+    }
+    update(1, begin_, 0, begin_, begin_, panel_end);
+  }
+
+  // Eliminates words end-1 .. begin, at most a block: their rows in full, and for the rows above
+  // their columns, which hold the weights *out of* the words as they stood when each was eliminated.
+  HWY_INLINE void eliminate_group(size_t begin, size_t end) {
+    for (size_t k = end - 1; k >= std::max<size_t>(begin, 2); --k) eliminate_word(k, begin);
+    if (begin == 0) return;
+    // Columns x of a row above satisfy x = b + x T with T the shares within the group, a strictly
+    // lower triangle: x = b M, M = I + T M. All of it is non-negative.
+    HWY_ALIGN double unit[2 * kBlock] = {};
+    unit[kBlock] = 1;
+    Block inverse[kBlock];
+    const size_t size = end - begin;
+    for (size_t l = 0; l < size; ++l) {
+      inverse[l] = load(unit + kBlock - l);
+      for (size_t j = 0; j < l; ++j) {
+        inverse[l] = multiply_add(broadcast(share(begin + l)[begin + j]), inverse[j], inverse[l]);
+      }
+    }
+    for (size_t l = size; l < kBlock; ++l) inverse[l] = broadcast(0.0);
+    for (size_t m = 1; m < begin; ++m) {
+      double* HWY_RESTRICT x = row(m) + begin;
+      Block sum = multiply(broadcast(x[0]), inverse[0]);
+      for (size_t l = 1; l < kBlock; ++l) sum = multiply_add(broadcast(x[l]), inverse[l], sum);
+      store(sum, x);
+    }
+  }
+
+  HWY_INLINE void eliminate_word(size_t k, size_t begin) {
+    const double* HWY_RESTRICT into = row(k);
+    double* HWY_RESTRICT out = share(k);
+    const Block tail = first(k - begin, load(into + begin));
+    // Single-root: ROOT is not among the heads that are summed.
+    Block total = begin == 0 ? tail : load(into);
+    if (single_) total = without_first(total);
+    for (size_t j = kBlock; j < begin; j += kBlock) total = add(total, load(into + j));
+    if (begin > 0) total = add(total, tail);
+    const double pivot = sum(total);
+    pivot_[k] = pivot;
+    const Block inverse = broadcast(1 / pivot);
+    for (size_t j = 0; j < begin; j += kBlock) store(multiply(load(into + j), inverse), out + j);
+    store(multiply(tail, inverse), out + begin);
+    for (size_t m = std::max<size_t>(begin, 1); m < k; ++m) {
+      double* HWY_RESTRICT target = row(m);
+      const Block weight = broadcast(target[k]);
+      for (size_t j = 0; j <= begin; j += kBlock) {
+        store(multiply_add(weight, load(out + j), load(target + j)), target + j);
+      }
+    }
+  }
+
+  double* matrix_;
+  size_t ld_;
+  bool single_;
+  double* pivot_;
+  double* panel_;
+  size_t begin_ = 0;
+};
+
+void factor_blocked(double* matrix, size_t ld, size_t n, bool single, double* pivot,
+                    double* panel) {
+  Elimination(matrix, ld, single, pivot, panel).run(n);
+}
+
+}  // namespace taproot::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace taproot::detail {
+
+HWY_EXPORT(factor_blocked);
+
+void factor(double* matrix, std::size_t ld, int n, RootRule root, double* pivot,
+            Buffer<double>& panel) {
+  constexpr std::size_t kMostShares = 64;
+  HWY_DYNAMIC_DISPATCH(factor_blocked)
+  (matrix, ld, static_cast<std::size_t>(n), root == RootRule::kSingle, pivot,
+   panel.resize(kMostShares * ld));
+}
+
+bool factors_within(const double* matrix, std::size_t ld, int n, double low, double high) {
+  for (int m = 1; m <= n; ++m) {
+    const double* row = matrix + static_cast<std::size_t>(m) * ld;
+    for (int h = 0; h <= n; ++h) {
+      if (h != m && row[h] != 0 && !(row[h] >= low && row[h] <= high)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace taproot::detail
+#endif  // HWY_ONCE

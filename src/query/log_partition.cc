@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query/query.h"
+#include "scores/ln2.h"
+
+namespace taproot {
+
+double detail::scaled_log_partition(const FactorData& data) {
+  return log_scaled(data.mantissa, data.exponent);
+}
+
+double log_partition(const Factorization& f) {
+  const detail::FactorData& data = detail::require_ok(f, "log_partition");
+  return detail::log_scaled(data.mantissa, data.exponent + data.table.total_scale);
+}
+
+}  // namespace taproot

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "core/check.h"
+#include "query/gradient.h"
+#include "query/query.h"
+#include "scores/weights.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "query/marginals.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+// After foreach_target.h: once per target.
+#include "core/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace taproot::detail::HWY_NAMESPACE {
+
+// out[i][m] = max(0, weights[i][m] * gradient[position[m]][column + i]) for i < count <= kBlock and
+// m <= n; rows of weights and out are rows of heads in sentence order. position[n+1] is a valid row.
+// A block of G's columns is transposed into rows first, in pairs as in permute().
+void multiply_transposed(const double* gradient, size_t ld, size_t n, const int32_t* position,
+                         size_t column, const double* weights, double* transposed,
+                         double* const* out, size_t count) {
+  for (size_t m = 0; m <= n; m += 2) {
+    const double* first_row = gradient + static_cast<size_t>(position[m]) * ld + column;
+    const double* second_row = gradient + static_cast<size_t>(position[m + 1]) * ld + column;
+    for (size_t i = 0; i < kBlock; i += 2) {
+      transpose_pairs(first_row + i, second_row + i, transposed + i * ld + m,
+                      transposed + (i + 1) * ld + m);
+    }
+  }
+  const D d;
+  for (size_t i = 0; i < count; ++i) {
+    const double* HWY_RESTRICT w = weights + i * ld;
+    const double* HWY_RESTRICT g = transposed + i * ld;
+    size_t m = 0;
+    for (; m + kLanes <= n + 1; m += kLanes) {
+      const V p = hn::Mul(hn::LoadU(d, w + m), hn::LoadU(d, g + m));
+      hn::StoreU(hn::Max(p, hn::Zero(d)), d, out[i] + m);
+    }
+    for (; m <= n; ++m) out[i][m] = std::max(0.0, w[m] * g[m]);
+  }
+}
+
+}  // namespace taproot::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace taproot {
+namespace detail {
+
+HWY_EXPORT(multiply_transposed);
+
+const FactorData& require_ok(const Factorization& f, const char* function) {
+  const FactorData& data = Access::data(f);
+  if (!data.outcome.ok()) {
+    misuse(function, "the factorisation has status " + std::string(to_string(data.outcome.status)));
+  }
+  return data;
+}
+
+void gradient_of(const FactorData& data, Scratch& scratch, double* rest, Wide* wide_rest) {
+  const std::size_t size = (static_cast<std::size_t>(data.table.n) + 1) * data.table.ld;
+  if (data.wide) {
+    Wide* share = scratch.wide_rows.resize(2 * data.table.ld);
+    gradient_simply(data.wide_factors(), scratch.wide_square.resize(size), wide_rest, share,
+                    share + data.table.ld);
+  } else {
+    gradient(data.factors(), scratch.square.resize(size), rest, scratch);
+  }
+}
+
+namespace {
+
+void fill_wide_marginals(const FactorData& data, const Scratch& scratch, EdgeMatrix out) {
+  const ScoreTable& table = data.table;
+  for (int h = 0; h <= table.n; ++h) {
+    for (int m = 0; m <= table.n; ++m) {
+      const auto row = static_cast<std::size_t>(data.position[static_cast<std::size_t>(m)]);
+      const auto column = static_cast<std::size_t>(data.position[static_cast<std::size_t>(h)]);
+      const Wide p = wide_weight(table, h, m) * scratch.wide_square[row * table.ld + column];
+      out.data[h * out.head_stride + m] = std::max(0.0, p.to_double());
+    }
+  }
+}
+
+bool columns_sum_to_one(const FactorData& data, EdgeMatrix p) {
+  for (int m = 1; m <= data.table.n; ++m) {
+    double sum = 0;
+    for (int h = 0; h <= data.table.n; ++h) sum += p.data[h * p.head_stride + m];
+    if (!(std::abs(sum - 1) <= 1e-12 * (data.table.n + 1))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void fill_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out) {
+  gradient_of(data, scratch);
+  if (data.wide) {
+    fill_wide_marginals(data, scratch, out);
+  } else {
+    const auto n = static_cast<std::size_t>(data.table.n);
+    const std::size_t ld = data.table.ld;
+    constexpr std::size_t kHeads = 8;
+    double* weights = scratch.panel.resize(2 * kHeads * ld);
+    // Eight heads at a time, in the order of elimination: there G's cache lines are read whole.
+    for (std::size_t column = 0; column <= n; column += kHeads) {
+      const std::size_t count = std::min(kHeads, n + 1 - column);
+      double* rows[kHeads];
+      for (std::size_t i = 0; i < count; ++i) {
+        const int head = data.order[column + i];
+        fill_weights(data.table, head, head + 1, weights + i * ld);
+        rows[i] = out.data + head * out.head_stride;
+      }
+      HWY_DYNAMIC_DISPATCH(multiply_transposed)
+      (scratch.square.data(), ld, n, data.position.data(), column, weights,
+       weights + kHeads * ld, rows, count);
+    }
+  }
+  TAPROOT_ASSERT_SLOW(columns_sum_to_one(data, out));
+}
+
+const double* marginals_in(const FactorData& data, Scratch& scratch) {
+  const std::size_t size = (static_cast<std::size_t>(data.table.n) + 1) * data.table.ld;
+  double* p = scratch.probabilities.resize(size);
+  fill_marginals(data, scratch, {p, static_cast<std::ptrdiff_t>(data.table.ld)});
+  return p;
+}
+
+}  // namespace detail
+
+void marginals(const Factorization& f, Workspace& workspace, EdgeMatrix out) {
+  const detail::FactorData& data = detail::require_ok(f, "marginals");
+  detail::require(out.data != nullptr, "marginals", "out is null");
+  detail::require(out.head_stride > f.n(), "marginals", "out's rows overlap");
+  detail::fill_marginals(data, detail::Access::scratch(workspace), out);
+}
+
+std::vector<double> marginals(const Factorization& f) {
+  detail::require_ok(f, "marginals");
+  const std::size_t side = static_cast<std::size_t>(f.n()) + 1;
+  std::vector<double> out(side * side);
+  Workspace workspace;
+  marginals(f, workspace, {out.data(), static_cast<std::ptrdiff_t>(side)});
+  return out;
+}
+
+}  // namespace taproot
+#endif  // HWY_ONCE

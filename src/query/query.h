@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the queries share.
+#pragma once
+
+#include "eliminate/factor_data.h"
+#include "taproot/query.h"
+
+namespace taproot::detail {
+
+/// The insides of f; throws in the name of `function` unless its outcome is ok.
+const FactorData& require_ok(const Factorization& f, const char* function);
+
+/// log Z of the scaled weights.
+double scaled_log_partition(const FactorData& data);
+
+/// Fills scratch.square (or wide_square) with the gradient, and rest as gradient() says.
+void gradient_of(const FactorData& data, Scratch& scratch, double* rest = nullptr,
+                 Wide* wide_rest = nullptr);
+
+/// marginals(), unchecked.
+void fill_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out);
+
+/// The marginals, row-major [n+1][ld], in scratch.probabilities.
+const double* marginals_in(const FactorData& data, Scratch& scratch);
+
+/// Sum of p[h][m] * value(h, m) over the edges with p > 0: 0 * inf counts as 0.
+template <typename Value>
+double sum_over_edges(const FactorData& data, const double* p, Value&& value) {
+  double total = 0;
+  for (int h = 0; h <= data.table.n; ++h) {
+    const double* row = p + static_cast<std::size_t>(h) * data.table.ld;
+    double sum = 0;  // Row by row: fewer roundings pile up.
+    for (int m = 1; m <= data.table.n; ++m) {
+      if (row[m] > 0) sum += row[m] * value(h, m);
+    }
+    total += sum;
+  }
+  return total;
+}
+
+}  // namespace taproot::detail

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+
+#include "core/buffer.h"
+#include "taproot/scores.h"
+#include "taproot/types.h"
+
+namespace taproot::detail {
+
+/// One sentence's scores, checked and in one layout, with the power of two by which each column of
+/// the weights is scaled. Everything after this stage reads scores from here.
+struct ScoreTable {
+  int n = 0;
+  RootRule root = RootRule::kSingle;
+  std::size_t ld = 0;
+  bool has_forbidden = false;
+
+  /// [n+1][ld]; -inf in column 0, on the diagonal, beyond column n, and where an edge is forbidden.
+  Buffer<double> scores;
+
+  /// scale[m]: the weights of column m are exp(S) * 2^-scale[m]. Integers, held as doubles because
+  /// they are used in vector arithmetic. The largest weight of a column is then in [0.7, 1.5).
+  Buffer<double> scale;
+
+  /// Single-root: a further power of two taken out of the ROOT row (a tree uses it exactly once).
+  double root_scale = 0;
+
+  /// Of all weights of a tree together: the sum of scale[1..n] and root_scale.
+  double total_scale = 0;
+
+  const double* row(int head) const { return scores.data() + static_cast<std::size_t>(head) * ld; }
+  bool allows(int head, int modifier) const { return row(head)[modifier] != -HUGE_VAL; }
+};
+
+/// What loading may find in a row: a score that is bad, an edge that is forbidden. The cell itself is
+/// looked for only when there is one.
+inline constexpr int kBad = 1;
+inline constexpr int kForbidden = 2;
+
+/// Fills `table` from `view` and reports bad_score (the first such cell) or empty. O(n^2).
+Outcome load_scores(const ScoreView& view, RootRule root, ScoreTable& table);
+
+/// S[h][m] - scale[m] ln 2, so that large common offsets of a column cancel before they round.
+/// (The ROOT row's own scale is not taken out.)
+double scaled_score(const ScoreTable& table, int head, int modifier);
+
+}  // namespace taproot::detail

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/wide.h"
+#include "scores/score_table.h"
+
+namespace taproot::detail {
+
+/// Scaled weights below 2^kFlushExponent are 0 in double; fill_weights() reports the largest of them.
+inline constexpr double kFlushExponent = -960;
+
+/// weights[h - first][m] = exp(S[h][m]) 2^-(scale[m] (+ root_scale for h = 0)) for heads
+/// first..last-1 and all columns of the table; 0 where the edge is forbidden. At most 1 unit in the
+/// last place off. Returns an exponent e such that no weight of an allowed edge that was set to 0 is
+/// above 2^e; -inf when there was none.
+double fill_weights(const ScoreTable& table, int first, int last, double* weights);
+
+/// The same weight on the wide scalar: never flushed.
+Wide wide_weight(const ScoreTable& table, int head, int modifier);
+
+}  // namespace taproot::detail
