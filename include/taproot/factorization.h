@@ -32,7 +32,7 @@ class TAPROOT_API Workspace {
 
 /// A sentence with its words eliminated one by one: Z, and all that queries and samplers need.
 /// It keeps its own copy of the scores, so the caller's may go. Reading it from several threads at
-/// once is safe. Memory: 16 (n+1)^2 bytes, and 16 (n+1)^2 more when is_wide().
+/// once is safe. Memory: 16 (n+1)^2 bytes, 24 up to n = 1000; 16 more when is_wide().
 class TAPROOT_API Factorization {
  public:
   Factorization();

@@ -16,8 +16,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
-// Twelve accumulators hide the latency of the multiply-add and fit the registers of every target.
-inline constexpr size_t kTileRows = kLanes == 1 ? 1 : kLanes == 2 ? 3 : 6;
+// Eight accumulators or more hide the latency of the multiply-add, and fit the target's registers.
+inline constexpr size_t kTileRows = kLanes;
 inline constexpr size_t kTileBlocks = kLanes == 8 ? 2 : 1;
 // Rows of the right-hand factor held in the first-level cache: 128 x 16 doubles are 16 KB.
 inline constexpr size_t kTileDepth = 128;
@@ -48,6 +48,21 @@ HWY_INLINE void product_tile(double* HWY_RESTRICT c, size_t ldc, Left a,
   }
 }
 
+// Fewer rows than 2 kRows, by halves.
+template <size_t kRows, size_t kBlocks>
+HWY_INLINE void product_rest(double* c, size_t ldc, size_t rows, Left a, const double* w, size_t ldw,
+                             size_t depth) {
+  if constexpr (kRows > 0) {
+    if (rows >= kRows) {
+      product_tile<kRows, kBlocks>(c, ldc, a, w, ldw, depth);
+      c += kRows * ldc;
+      a.data += kRows * a.row_stride;
+      rows -= kRows;
+    }
+    product_rest<kRows / 2, kBlocks>(c, ldc, rows, a, w, ldw, depth);
+  }
+}
+
 template <size_t kBlocks>
 HWY_INLINE void product_column(double* c, size_t ldc, size_t rows, Left a, const double* w,
                                size_t ldw, size_t depth) {
@@ -57,22 +72,9 @@ HWY_INLINE void product_column(double* c, size_t ldc, size_t rows, Left a, const
                                      {a.data + i * a.row_stride, a.row_stride, a.column_stride}, w,
                                      ldw, depth);
   }
-  double* rest = c + i * ldc;
-  a.data += i * a.row_stride;
-  switch (rows - i) {
-    case 1:
-      return product_tile<1, kBlocks>(rest, ldc, a, w, ldw, depth);
-    case 2:
-      return product_tile<2, kBlocks>(rest, ldc, a, w, ldw, depth);
-    case 3:
-      return product_tile<3, kBlocks>(rest, ldc, a, w, ldw, depth);
-    case 4:
-      return product_tile<4, kBlocks>(rest, ldc, a, w, ldw, depth);
-    case 5:
-      return product_tile<5, kBlocks>(rest, ldc, a, w, ldw, depth);
-    default:
-      return;
-  }
+  product_rest<kTileRows / 2, kBlocks>(c + i * ldc, ldc, rows - i,
+                                       {a.data + i * a.row_stride, a.row_stride, a.column_stride},
+                                       w, ldw, depth);
 }
 
 // c[i][j] += sum over l of a(i, l) * w[l][j], for `columns` a multiple of kBlock.
@@ -105,6 +107,30 @@ HWY_INLINE void add_product(double* c, size_t ldc, size_t rows, size_t columns, 
       }
       j += blocks * kBlock;
     }
+  }
+}
+
+// The rows of M = I + T M for a strictly triangular T, size x size <= kBlock: lower, T(l, j) with
+// j < l, or upper, with j > l.
+template <bool kLower, typename Entry>
+HWY_INLINE void triangle_inverse(size_t size, Entry&& entry, Block* m) {
+  HWY_ALIGN double unit[2 * kBlock] = {};
+  unit[kBlock] = 1;
+  for (size_t i = 0; i < size; ++i) {
+    const size_t l = kLower ? i : size - 1 - i;
+    m[l] = load(unit + kBlock - l);
+    for (size_t j = kLower ? 0 : l + 1; j < (kLower ? l : size); ++j) {
+      m[l] = multiply_add(broadcast(entry(l, j)), m[j], m[l]);
+    }
+  }
+}
+
+// x = x M for `rows` rows of a block each, of which the first `size` entries count.
+HWY_INLINE void multiply_rows(double* x, size_t ld, size_t rows, const Block* m, size_t size) {
+  for (size_t i = 0; i < rows; ++i, x += ld) {
+    Block sum = multiply(broadcast(x[0]), m[0]);
+    for (size_t l = 1; l < size; ++l) sum = multiply_add(broadcast(x[l]), m[l], sum);
+    store(sum, x);
   }
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
 
+#include "core/scaled_product.h"
 #include "eliminate/factor.h"
 #include "eliminate/factor_data.h"
 #include "eliminate/order.h"
@@ -28,30 +30,22 @@ constexpr double kSafeLow = 0x1p-500;
 constexpr double kSafeHigh = 0x1p500;
 constexpr double kNegligibleBits = 64;
 
-bool double_suffices(const FactorData& data, double log2_bound, double flushed) {
+bool double_suffices(FactorData& data, double log2_bound, double flushed) {
+  data.tame = false;
   if (!(data.mantissa > 0) || !std::isfinite(data.mantissa)) return false;
   const int n = data.table.n;
   const double bits = log2_bound - (std::log2(data.mantissa) + data.exponent);
   if (flushed + bits + 2 * std::log2(n + 1) > -kNegligibleBits) return false;
-  return bits <= kSafeBits ||
-         factors_within(data.matrix.data(), data.table.ld, n, kSafeLow, kSafeHigh);
+  data.tame = bits <= kSafeBits;
+  return data.tame || factors_within(data.matrix.data(), data.table.ld, n, kSafeLow, kSafeHigh);
 }
 
 // Z is the product of the pivots. One that is zero or not finite leaves mantissa so.
 void multiply_pivots(FactorData& data) {
-  double mantissa = 1;
-  std::int64_t exponent = 0;
-  for (int k = 1; k <= data.table.n; ++k) {
-    int e = 0;
-    mantissa *= std::frexp(data.pivot[static_cast<std::size_t>(k)], &e);
-    exponent += e;
-    if (mantissa < 0x1p-500 && mantissa > 0) {
-      mantissa *= 0x1p500;
-      exponent -= 500;
-    }
-  }
-  data.mantissa = mantissa;
-  data.exponent = static_cast<double>(exponent);
+  ScaledProduct z;
+  for (int k = 1; k <= data.table.n; ++k) z.multiply(data.pivot[static_cast<std::size_t>(k)]);
+  data.mantissa = z.mantissa();
+  data.exponent = z.exponent();
 }
 
 void factor_wide(FactorData& data, Scratch& scratch) {
@@ -85,9 +79,11 @@ void eliminate_table(FactorData& data, Scratch& scratch) {
     return;
   }
   data.outcome = {};
-  double* weights = scratch.square.resize((nodes + 1) * ld);
-  const double flushed = fill_weights(data.table, 0, n + 1, weights);
-  const double log2_bound = arrange(data, weights, scratch.rows);
+  double* weights = (data.has_weights() ? data.weights : scratch.square).resize((nodes + 1) * ld);
+  double* sums = scratch.rows.resize(2 * ld);
+  const double flushed = std::max(fill_weights(data.table, 0, 1, weights),
+                                  fill_weights(data.table, 1, n + 1, weights + ld, sums));
+  const double log2_bound = arrange(data, weights, sums);
   factor(data.matrix.data(), ld, n, data.table.root, data.pivot.resize(ld), scratch.panel);
   multiply_pivots(data);
   if (!double_suffices(data, log2_bound, flushed)) {

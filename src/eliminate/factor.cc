@@ -62,50 +62,66 @@ class Elimination {
   // Eliminates words end-1 .. begin, at most a block: their rows in full, and for the rows above
   // their columns, which hold the weights *out of* the words as they stood when each was eliminated.
   HWY_INLINE void eliminate_group(size_t begin, size_t end) {
-    for (size_t k = end - 1; k >= std::max<size_t>(begin, 2); --k) eliminate_word(k, begin);
+    const size_t first_word = std::max<size_t>(begin, 2);
+    Block total = head_sums(end - 1, begin);
+    for (size_t k = end - 1; k >= first_word; --k) total = eliminate_word(k, begin, total);
     if (begin == 0) return;
     // Columns x of a row above satisfy x = b + x T with T the shares within the group, a strictly
     // lower triangle: x = b M, M = I + T M. All of it is non-negative.
-    HWY_ALIGN double unit[2 * kBlock] = {};
-    unit[kBlock] = 1;
-    Block inverse[kBlock];
+    Block m[kBlock];
     const size_t size = end - begin;
-    for (size_t l = 0; l < size; ++l) {
-      inverse[l] = load(unit + kBlock - l);
-      for (size_t j = 0; j < l; ++j) {
-        inverse[l] = multiply_add(broadcast(share(begin + l)[begin + j]), inverse[j], inverse[l]);
-      }
-    }
-    for (size_t l = size; l < kBlock; ++l) inverse[l] = broadcast(0.0);
-    for (size_t m = 1; m < begin; ++m) {
-      double* HWY_RESTRICT x = row(m) + begin;
-      Block sum = multiply(broadcast(x[0]), inverse[0]);
-      for (size_t l = 1; l < kBlock; ++l) sum = multiply_add(broadcast(x[l]), inverse[l], sum);
-      store(sum, x);
-    }
+    triangle_inverse<true>(
+        size, [=, this](size_t l, size_t j) { return share(begin + l)[begin + j]; }, m);
+    multiply_rows(row(1) + begin, ld_, begin - 1, m, size);
   }
 
-  HWY_INLINE void eliminate_word(size_t k, size_t begin) {
+  // The part of block j of row k that counts in its pivot: heads below k, single-root without ROOT.
+  HWY_INLINE Block counted(Block heads, size_t k, size_t j, size_t begin) const {
+    if (j == begin) heads = first(k - begin, heads);
+    if (j == 0 && single_) heads = without_first(heads);
+    return heads;
+  }
+
+  // The lane sums of row k that make up its pivot.
+  HWY_INLINE Block head_sums(size_t k, size_t begin) const {
+    Block total = broadcast(0.0);
+    for (size_t j = 0; j <= begin; j += kBlock) {
+      total = add(total, counted(load(row(k) + j), k, j, begin));
+    }
+    return total;
+  }
+
+  // Eliminates k, whose lane sums are `total`, and returns those of k-1: summed on the way, they
+  // shorten the chain from one pivot to the next, which is what small sentences wait for.
+  HWY_INLINE Block eliminate_word(size_t k, size_t begin, Block total) {
     const double* HWY_RESTRICT into = row(k);
     double* HWY_RESTRICT out = share(k);
-    const Block tail = first(k - begin, load(into + begin));
-    // Single-root: ROOT is not among the heads that are summed.
-    Block total = begin == 0 ? tail : load(into);
-    if (single_) total = without_first(total);
-    for (size_t j = kBlock; j < begin; j += kBlock) total = add(total, load(into + j));
-    if (begin > 0) total = add(total, tail);
+    double* HWY_RESTRICT next = row(k - 1);
     const double pivot = sum(total);
     pivot_[k] = pivot;
     const Block inverse = broadcast(1 / pivot);
-    for (size_t j = 0; j < begin; j += kBlock) store(multiply(load(into + j), inverse), out + j);
-    store(multiply(tail, inverse), out + begin);
-    for (size_t m = std::max<size_t>(begin, 1); m < k; ++m) {
+    const bool has_next = k - 1 >= std::max<size_t>(begin, 1);
+    const Block next_weight = broadcast(has_next ? next[k] : 0.0);
+    Block next_total = broadcast(0.0);
+    for (size_t j = 0; j <= begin; j += kBlock) {
+      Block heads = load(into + j);
+      if (j == begin) heads = first(k - begin, heads);
+      const Block shares = multiply(heads, inverse);
+      store(shares, out + j);
+      if (has_next) {
+        const Block updated = multiply_add(next_weight, shares, load(next + j));
+        store(updated, next + j);
+        next_total = add(next_total, counted(updated, k - 1, j, begin));
+      }
+    }
+    for (size_t m = std::max<size_t>(begin, 1); m + 1 < k; ++m) {
       double* HWY_RESTRICT target = row(m);
       const Block weight = broadcast(target[k]);
       for (size_t j = 0; j <= begin; j += kBlock) {
         store(multiply_add(weight, load(out + j), load(target + j)), target + j);
       }
     }
+    return next_total;
   }
 
   double* matrix_;

@@ -36,14 +36,21 @@ struct FactorData {
   Buffer<std::uint8_t> last;       ///< Words that may come last; see find_last_words().
   Buffer<std::int32_t> order;      ///< order[p] is the node at position p.
   Buffer<std::int32_t> position;   ///< Its inverse.
-  bool wide = false;
+  bool wide = false;               ///< The factors are those over Wide.
+  bool tame = true;                ///< In double, and G is below 2^kSafeBits; see eliminate.cc.
   Buffer<double> matrix;           ///< [n+1][ld], row = modifier; unused when wide.
   Buffer<double> pivot;
   Buffer<Wide> wide_matrix;
   Buffer<Wide> wide_pivot;
+  /// The scaled weights [n+2][ld] in sentence order, row = head, where has_weights().
+  Buffer<double> weights;
   /// Z of the scaled weights is mantissa * 2^exponent; of the scores, times 2^table.total_scale.
   double mantissa = 1;
   double exponent = 0;
+
+  /// Kept up to this length; beyond, memory is worth more than recomputing them.
+  static constexpr int kKeepWeights = 1000;
+  bool has_weights() const { return table.n <= kKeepWeights; }
 
   Factors<double> factors() const {
     return {table.n, table.root, table.ld, matrix.data(), pivot.data()};

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/scaled_product.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "eliminate/order.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -13,17 +15,6 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
-
-// sums[m] = sum of the weights of column m over heads first..n.
-void column_sums(const double* HWY_RESTRICT weights, size_t ld, size_t first, size_t n,
-                 double* HWY_RESTRICT sums) {
-  for (size_t j = 0; j < ld; j += kBlock) store(broadcast(0.0), sums + j);
-  for (size_t h = first; h <= n; ++h) {
-    for (size_t j = 0; j < ld; j += kBlock) {
-      store(add(load(sums + j), load(weights + h * ld + j)), sums + j);
-    }
-  }
-}
 
 // keys[h] = sum over m of weights[h][m] * factor[m], for h = 1..n.
 void row_keys(const double* HWY_RESTRICT weights, size_t ld, size_t n,
@@ -63,7 +54,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace taproot::detail {
 
-HWY_EXPORT(column_sums);
 HWY_EXPORT(row_keys);
 HWY_EXPORT(permute);
 
@@ -90,45 +80,25 @@ void assign_positions(FactorData& data, const double* keys) {
   position[n + 1] = 0;
 }
 
-// log2 of a product without overflow.
-class Log2Product {
- public:
-  void multiply(double x) {
-    int e = 0;
-    mantissa_ *= std::frexp(x, &e);
-    exponent_ += e;
-    if (mantissa_ < 0x1p-500) {
-      mantissa_ *= 0x1p500;
-      exponent_ -= 500;
-    }
-  }
-  double value() const { return std::log2(mantissa_) + exponent_; }
-
- private:
-  double mantissa_ = 1;
-  double exponent_ = 0;
-};
-
 }  // namespace
 
-double arrange(FactorData& data, double* weights, Buffer<double>& rows) {
+double arrange(FactorData& data, double* weights, double* sums) {
   const auto n = static_cast<std::size_t>(data.table.n);
   const std::size_t ld = data.table.ld;
   const bool single = data.table.root == RootRule::kSingle;
   std::fill(weights + (n + 1) * ld, weights + (n + 2) * ld, 0.0);
-  double* sums = rows.resize(2 * ld);
-  double* keys = sums + ld;
-  HWY_DYNAMIC_DISPATCH(column_sums)(weights, ld, single ? 1 : 0, n, sums);
-  Log2Product bound;
+  ScaledProduct bound;
   double root_sum = 0;
   for (std::size_t m = 1; m <= n; ++m) {
-    bound.multiply(std::max(sums[m], 1.0));
+    const double sum = single ? sums[m] : sums[m] + weights[m];
+    bound.multiply(std::max(sum, 1.0));
     root_sum += weights[m];
     // No word heads: then the word is the root, and counts nowhere.
-    sums[m] = sums[m] > 0 ? 1 / sums[m] : 0;
+    sums[m] = sum > 0 ? 1 / sum : 0;
   }
   if (single) bound.multiply(root_sum);
   sums[0] = 0;
+  double* keys = sums + ld;
   HWY_DYNAMIC_DISPATCH(row_keys)(weights, ld, n, sums, keys);
   data.order.resize(n + 1);
   data.position.resize(n + 2);
@@ -136,7 +106,7 @@ double arrange(FactorData& data, double* weights, Buffer<double>& rows) {
   HWY_DYNAMIC_DISPATCH(permute)
   (weights, ld, n, data.order.data(), data.position.data(),
    data.matrix.resize((n + 1) * ld));
-  return bound.value();
+  return bound.log2();
 }
 
 }  // namespace taproot::detail

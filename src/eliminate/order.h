@@ -14,6 +14,7 @@ namespace taproot::detail {
 /// `weights` is [n+2][ld] in sentence order, row = head; its row n+1 is overwritten. Fills order,
 /// position and matrix, and returns log2 of an upper bound of Z (scaled): the product of the columns'
 /// sums, or 1 where one is smaller; single-root, over word heads, times the sum of the ROOT row.
-double arrange(FactorData& data, double* weights, Buffer<double>& rows);
+/// `sums` (2 ld doubles, overwritten) holds the sums of the weights' columns over word heads.
+double arrange(FactorData& data, double* weights, double* sums);
 
 }  // namespace taproot::detail

@@ -21,9 +21,10 @@ class ReversePass {
       : f_(f), ld_(f.ld), g_(g), rest_(rest) {
     // Wide panels for large n, where the products must not be bound by memory.
     panel_ = f.n >= 256 ? 32 : kBlock;
-    sums_ = scratch.panel.resize((panel_ + 1) * ld_ + panel_ * ld_);
-    share_ = sums_ + panel_ * ld_;
-    shares_ = share_ + ld_;
+    double* memory = scratch.panel.resize((2 * panel_ + 1) * ld_);
+    sums_ = memory;
+    heads_ = memory + panel_ * ld_;
+    share_ = memory + 2 * panel_ * ld_;
   }
 
   void run() {
@@ -41,44 +42,55 @@ class ReversePass {
   double* row(size_t m) const { return g_ + m * ld_; }
   const double* into(size_t k) const { return f_.matrix + k * ld_; }
   double inverse_pivot(size_t k) const { return 1 / f_.pivot_data[k]; }
+  static size_t padded(size_t count) { return (count + kBlock - 1) / kBlock * kBlock; }
 
-  // G[k][m] for m < begin, k in the panel, and then gu over those m.
+  // G[k][m] for m < begin and k in the panel, and then gu over those m.
   void return_to_old_words(size_t begin, size_t end) {
-    const size_t width = end - begin;
-    const size_t padded = (width + kBlock - 1) / kBlock * kBlock;
-    // shares_[h][k - begin], and zero where the panel is not full.
-    for (size_t h = 0; h < end; ++h) {
-      std::fill(shares_ + h * panel_, shares_ + h * panel_ + padded, 0.0);
+    const size_t columns = padded(end - begin);
+    transpose_heads(begin, end);
+    add_product(row(1) + begin, ld_, begin - 1, columns, {row(1), ld_, 1}, heads_, panel_, begin);
+    for (size_t group = begin; group < end; group += kBlock) {
+      const size_t size = std::min(kBlock, end - group);
+      const size_t offset = group - begin;
+      add_product(row(1) + group, ld_, begin - 1, kBlock, {row(1) + begin, ld_, 1},
+                  heads_ + begin * panel_ + offset, panel_, offset);
+      // Columns x of the group satisfy x = (b + x T) / pivots, T[l][k] = A[l][k] within the group:
+      // x = b M with M = 1/pivots + T/pivots M, again non-negative.
+      Block m[kBlock];
+      triangle_inverse<false>(
+          size, [=, this](size_t l, size_t k) { return into(group + k)[group + l] * inverse_pivot(group + k); },
+          m);
+      for (size_t l = 0; l < size; ++l) {
+        m[l] = multiply(broadcast(inverse_pivot(group + l)), m[l]);
+      }
+      multiply_rows(row(1) + group, ld_, begin - 1, m, size);
     }
-    for (size_t k = begin; k < end; ++k) {
-      const double inverse = inverse_pivot(k);
-      for (size_t h = 0; h < k; ++h) shares_[h * panel_ + k - begin] = into(k)[h] * inverse;
-    }
-    add_product(row(1) + begin, ld_, begin - 1, padded, {row(1), ld_, 1}, shares_, panel_, begin);
-    for (size_t m = 1; m < begin; ++m) finish_columns(m, begin, width);
-    std::fill(sums_, sums_ + width * ld_, 0.0);
-    const size_t columns = (end + kBlock - 1) / kBlock * kBlock;
-    add_product(sums_, ld_, width, columns, {into(1) + begin, 1, ld_}, row(1), ld_, begin - 1);
+    std::fill(sums_, sums_ + (end - begin) * ld_, 0.0);
+    add_product(sums_, ld_, end - begin, padded(end), {into(1) + begin, 1, ld_}, row(1), ld_,
+                begin - 1);
   }
 
-  // G[k][m] also takes from the heads of m in the panel that came back before k.
-  HWY_INLINE void finish_columns(size_t m, size_t begin, size_t width) {
-    double* HWY_RESTRICT x = row(m) + begin;
-    const double* HWY_RESTRICT out_of = into(m) + begin;
-    for (size_t k = 0; k < width; ++k) {
-      // A row of shares_ holds one head's share in each word of the panel: pushed ahead from k.
-      if (out_of[k] == 0) x[k] = 0;
-      const double* HWY_RESTRICT shares = shares_ + (begin + k) * panel_;
-      const Block head = broadcast(x[k]);
-      for (size_t j = k / kBlock * kBlock; j < width; j += kBlock) {
-        store(multiply_add(head, load(shares + j), load(x + j)), x + j);
+  // heads_[h][k - begin] = A[h][k] for h < end, and 0 where the panel is not full.
+  void transpose_heads(size_t begin, size_t end) {
+    for (size_t k = begin; k < begin + padded(end - begin); k += 2) {
+      double* target = heads_ + (k - begin);
+      if (k + 1 < end) {
+        for (size_t h = 0; h < padded(end); h += 2) {
+          transpose_pairs(into(k) + h, into(k + 1) + h, target + h * panel_,
+                          target + (h + 1) * panel_);
+        }
+      } else {
+        for (size_t h = 0; h < end; ++h) {
+          target[h * panel_] = k < end ? into(k)[h] : 0.0;
+          target[h * panel_ + 1] = 0.0;
+        }
       }
     }
   }
 
   void return_word(size_t k, size_t begin) {
     const double* HWY_RESTRICT weights = into(k);
-    const size_t columns = (k + kBlock - 1) / kBlock * kBlock;
+    const size_t columns = padded(k);
     const double inverse = inverse_pivot(k);
     double* HWY_RESTRICT gu = sums_ + (k - begin) * ld_;
     if (begin == 0) std::fill(gu, gu + columns, 0.0);
@@ -100,14 +112,12 @@ class ReversePass {
     if (rest_ != nullptr) rest_[k] = rest;
     double* HWY_RESTRICT target = row(k);
     for (size_t j = 0; j < columns; j += kBlock) {
-      const Block value = multiply(add(load(gu + j), broadcast(rest)), broadcast(inverse));
-      Block mask = load(weights + j);
-      if (j + kBlock > k) mask = first(k - j, mask);
-      store(zero_where_zero(mask, value), target + j);
+      Block value = multiply(add(load(gu + j), broadcast(rest)), broadcast(inverse));
+      if (j + kBlock > k) value = first(k - j, value);
+      store(value, target + j);
     }
-    if (f_.root == RootRule::kSingle) target[0] = weights[0] == 0 ? 0.0 : gu[0] * inverse;
+    if (f_.root == RootRule::kSingle) target[0] = gu[0] * inverse;
     for (size_t m = std::max<size_t>(begin, 1); m < k; ++m) {
-      if (into(m)[k] == 0) continue;
       const double* HWY_RESTRICT old = row(m);
       Block dot = broadcast(0.0);
       for (size_t j = 0; j < columns; j += kBlock) {
@@ -122,9 +132,9 @@ class ReversePass {
   double* g_;
   double* rest_;
   size_t panel_;
-  double* sums_;    // [panel][ld]: gu of the panel's words
-  double* share_;   // [ld]
-  double* shares_;  // [ld][panel]
+  double* sums_;   // [panel][ld]: gu of the panel's words
+  double* heads_;  // [ld][panel]
+  double* share_;  // [ld]
 };
 
 void reverse_pass(const Factors<double>& f, double* g, double* rest, Scratch& scratch) {

@@ -20,7 +20,7 @@ namespace taproot::detail::HWY_NAMESPACE {
 // m <= n; rows of weights and out are rows of heads in sentence order. position[n+1] is a valid row.
 // A block of G's columns is transposed into rows first, in pairs as in permute().
 void multiply_transposed(const double* gradient, size_t ld, size_t n, const int32_t* position,
-                         size_t column, const double* weights, double* transposed,
+                         size_t column, const double* const* weights, double* transposed,
                          double* const* out, size_t count) {
   for (size_t m = 0; m <= n; m += 2) {
     const double* first_row = gradient + static_cast<size_t>(position[m]) * ld + column;
@@ -32,7 +32,7 @@ void multiply_transposed(const double* gradient, size_t ld, size_t n, const int3
   }
   const D d;
   for (size_t i = 0; i < count; ++i) {
-    const double* HWY_RESTRICT w = weights + i * ld;
+    const double* HWY_RESTRICT w = weights[i];
     const double* HWY_RESTRICT g = transposed + i * ld;
     size_t m = 0;
     for (; m + kLanes <= n + 1; m += kLanes) {
@@ -66,9 +66,19 @@ void gradient_of(const FactorData& data, Scratch& scratch, double* rest, Wide* w
     Wide* share = scratch.wide_rows.resize(2 * data.table.ld);
     gradient_simply(data.wide_factors(), scratch.wide_square.resize(size), wide_rest, share,
                     share + data.table.ld);
-  } else {
+  } else if (data.tame) {
     gradient(data.factors(), scratch.square.resize(size), rest, scratch);
+  } else {
+    double* share = scratch.panel.resize(2 * data.table.ld);
+    gradient_simply(data.factors(), scratch.square.resize(size), rest, share,
+                    share + data.table.ld);
   }
+}
+
+const double* weights_of(const FactorData& data, int head, double* memory) {
+  if (data.has_weights()) return data.weights.data() + static_cast<std::size_t>(head) * data.table.ld;
+  fill_weights(data.table, head, head + 1, memory);
+  return memory;
 }
 
 namespace {
@@ -104,19 +114,21 @@ void fill_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out) {
     const auto n = static_cast<std::size_t>(data.table.n);
     const std::size_t ld = data.table.ld;
     constexpr std::size_t kHeads = 8;
-    double* weights = scratch.panel.resize(2 * kHeads * ld);
+    double* transposed = scratch.panel.resize(2 * kHeads * ld);
+    double* computed = transposed + kHeads * ld;
     // Eight heads at a time, in the order of elimination: there G's cache lines are read whole.
     for (std::size_t column = 0; column <= n; column += kHeads) {
       const std::size_t count = std::min(kHeads, n + 1 - column);
+      const double* weights[kHeads];
       double* rows[kHeads];
       for (std::size_t i = 0; i < count; ++i) {
         const int head = data.order[column + i];
-        fill_weights(data.table, head, head + 1, weights + i * ld);
+        weights[i] = weights_of(data, head, computed + i * ld);
         rows[i] = out.data + head * out.head_stride;
       }
       HWY_DYNAMIC_DISPATCH(multiply_transposed)
-      (scratch.square.data(), ld, n, data.position.data(), column, weights,
-       weights + kHeads * ld, rows, count);
+      (scratch.square.data(), ld, n, data.position.data(), column, weights, transposed, rows,
+       count);
     }
   }
   TAPROOT_ASSERT_SLOW(columns_sum_to_one(data, out));

@@ -41,9 +41,9 @@ void root_marginals(const Factorization& f, Workspace& workspace, std::span<doub
     detail::fill_single(data, data.wide_factors(), scratch.wide_rows.resize(data.table.ld),
                 [&](int word) { return detail::wide_weight(data.table, 0, word); }, out);
   } else {
-    double* weights = scratch.rows.resize(2 * data.table.ld);
-    detail::fill_weights(data.table, 0, 1, weights);
-    detail::fill_single(data, data.factors(), weights + data.table.ld,
+    double* memory = scratch.rows.resize(2 * data.table.ld);
+    const double* weights = detail::weights_of(data, 0, memory);
+    detail::fill_single(data, data.factors(), memory + data.table.ld,
                 [=](int word) { return weights[word]; }, out);
   }
 }

@@ -14,66 +14,114 @@
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
-// Blanks the cells of row `head` that are ignored, checks the others, and raises the columns' maxima
-// to them. Returns what it found, kBad or kForbidden.
-HWY_INLINE int check_row(double* HWY_RESTRICT row, size_t head, size_t n, size_t ld,
-                         double* HWY_RESTRICT column_max) {
+// Rows are taken in strips of this many: a block of their columns then keeps its maxima in a register
+// while the strip's cache lines are still near.
+inline constexpr size_t kStrip = 32;
+
+// Row `head` of the view, converted, into dst[0..n].
+void copy_row(const ScoreView& view, size_t head, double* HWY_RESTRICT dst) {
+  const size_t count = static_cast<size_t>(view.n()) + 1;
+  const std::ptrdiff_t stride = view.modifier_stride();
+  const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(head) * view.head_stride();
+  if (const double* data = view.double_data()) {
+    for (size_t m = 0; m < count; ++m) {
+      dst[m] = data[offset + static_cast<std::ptrdiff_t>(m) * stride];
+    }
+  } else {
+    const float* narrow = view.float_data() + offset;
+    for (size_t m = 0; m < count; ++m) {
+      dst[m] = static_cast<double>(narrow[static_cast<std::ptrdiff_t>(m) * stride]);
+    }
+  }
+}
+
+// Copies the columns [j, j + kLanes) of rows [first, last) from source, blanks the cells that are
+// ignored, checks the others, and raises top to the maxima over word heads.
+HWY_INLINE int load_columns(const double* source, std::ptrdiff_t source_stride, size_t j,
+                            size_t first, size_t last, size_t n, double* HWY_RESTRICT scores,
+                            size_t ld, V& top) {
   const D d;
   const V minus_inf = hn::Set(d, -HUGE_VAL);
   const V limit = hn::Set(d, kMaxScore);
-  const V last = hn::Set(d, static_cast<double>(n));
-  const V diagonal = hn::Set(d, static_cast<double>(head));
-  V bad = hn::Zero(d);        // Becomes nonzero where a score is neither -inf nor in range,
-  V forbidden = hn::Zero(d);  // and this where one is -inf.
-  const V one = hn::Set(d, 1.0);
-  for (size_t j = 0; j < ld; j += kLanes) {
-    const V column = hn::Iota(d, static_cast<double>(j));
+  const V column = hn::Iota(d, static_cast<double>(j));
+  const auto outside = hn::Or(hn::Eq(column, hn::Zero(d)),
+                              hn::Gt(column, hn::Set(d, static_cast<double>(n))));
+  const bool whole = j + kLanes <= n + 1;
+  const auto present = hn::FirstN(d, n + 1 - std::min(j, n + 1));
+  auto bad = hn::FirstN(d, 0);
+  auto forbidden = hn::FirstN(d, 0);
+  for (size_t head = first; head < last; ++head) {
+    const double* from = source + static_cast<std::ptrdiff_t>(head) * source_stride + j;
+    const V raw = whole ? hn::LoadU(d, from) : hn::MaskedLoad(present, d, from);
     const auto ignored =
-        hn::Or(hn::Or(hn::Eq(column, hn::Zero(d)), hn::Gt(column, last)), hn::Eq(column, diagonal));
-    const V s = hn::IfThenElse(ignored, minus_inf, hn::LoadU(d, row + j));
-    hn::StoreU(s, d, row + j);
-    hn::StoreU(hn::Max(s, hn::LoadU(d, column_max + j)), d, column_max + j);
+        hn::Or(outside, hn::Eq(column, hn::Set(d, static_cast<double>(head))));
+    const V s = hn::IfThenElse(ignored, minus_inf, raw);
+    hn::StoreU(s, d, scores + head * ld + j);
+    if (head > 0) top = hn::Max(top, s);
     const auto is_forbidden = hn::Eq(s, minus_inf);
-    const auto is_fine = hn::Or(hn::Le(hn::Abs(s), limit), is_forbidden);  // False for NaN.
-    bad = hn::Add(bad, hn::IfThenZeroElse(is_fine, one));
-    forbidden = hn::Add(forbidden, hn::IfThenElseZero(hn::AndNot(ignored, is_forbidden), one));
+    // What is neither forbidden nor within the limits; NaN is not within.
+    bad = hn::Or(bad, hn::Not(hn::Or(hn::Le(hn::Abs(s), limit), is_forbidden)));
+    forbidden = hn::Or(forbidden, hn::AndNot(ignored, is_forbidden));
   }
-  return (hn::GetLane(hn::SumOfLanes(d, bad)) != 0 ? kBad : 0) |
-         (hn::GetLane(hn::SumOfLanes(d, forbidden)) != 0 ? kForbidden : 0);
+  return (hn::AllFalse(d, bad) ? 0 : kBad) | (hn::AllFalse(d, forbidden) ? 0 : kForbidden);
 }
 
-// Row `head` of the view, converted, into dst[0..n].
-void copy_row(const ScoreView& view, int head, double* HWY_RESTRICT dst) {
-  const size_t count = static_cast<size_t>(view.n()) + 1;
-  const std::ptrdiff_t offset = head * view.head_stride();
-  const std::ptrdiff_t stride = view.modifier_stride();
-  if (const double* wide = view.double_data()) {
-    wide += offset;
-    if (stride == 1) {
-      std::copy(wide, wide + count, dst);
-    } else {
-      for (size_t m = 0; m < count; ++m) dst[m] = wide[static_cast<std::ptrdiff_t>(m) * stride];
-    }
-    return;
-  }
-  const float* narrow = view.float_data() + offset;
-  for (size_t m = 0; m < count; ++m) {
-    dst[m] = static_cast<double>(narrow[static_cast<std::ptrdiff_t>(m) * stride]);
-  }
-}
-
-// Copies and checks all rows; column_max[0..ld) takes the maxima over the word heads.
-int load_rows(const ScoreView& view, ScoreTable& table, double* column_max) {
+// Copies and checks all rows and chooses the columns' scales.
+int load_rows(const ScoreView& view, ScoreTable& table) {
+  const D d;
   const auto n = static_cast<size_t>(view.n());
+  double* scores = table.scores.data();
+  const bool direct = view.double_data() != nullptr && view.modifier_stride() == 1;
+  const double* source = direct ? view.double_data() : scores;
+  const auto source_stride = direct ? view.head_stride() : static_cast<std::ptrdiff_t>(table.ld);
+  double* HWY_RESTRICT top = table.scale.data();
   int findings = 0;
-  for (size_t head = 0; head <= n; ++head) {
-    double* row = table.scores.data() + head * table.ld;
-    copy_row(view, static_cast<int>(head), row);
-    std::fill(row + n + 1, row + table.ld, -HUGE_VAL);
-    if (head <= 1) std::fill(column_max, column_max + table.ld, -HUGE_VAL);  // Drops ROOT's.
-    findings |= check_row(row, head, n, table.ld, column_max);
+  for (size_t first = 0; first <= n; first += kStrip) {
+    const size_t last = std::min(first + kStrip, n + 1);
+    if (!direct) {
+      for (size_t head = first; head < last; ++head) copy_row(view, head, scores + head * table.ld);
+    }
+    for (size_t j = 0; j < table.ld; j += kLanes) {
+      V maximum = first == 0 ? hn::Set(d, -HUGE_VAL) : hn::LoadU(d, top + j);
+      findings |=
+          load_columns(source, source_stride, j, first, last, n, scores, table.ld, maximum);
+      hn::StoreU(maximum, d, top + j);
+    }
   }
   return findings;
+}
+
+// Turns the maxima over word heads in table.scale into the scales.
+void choose_scales(ScoreTable& table) {
+  const D d;
+  const V minus_inf = hn::Set(d, -HUGE_VAL);
+  const V log2e = hn::Set(d, kLog2e);
+  const bool single = table.root == RootRule::kSingle;
+  double* HWY_RESTRICT scale = table.scale.data();
+  V root_scale = minus_inf;
+  V furthest = hn::Zero(d);
+  double total = 0;
+  for (size_t j = 0; j < table.ld; j += kLanes) {
+    const V root = hn::LoadU(d, table.row(0) + j);
+    V top = hn::LoadU(d, scale + j);
+    // Single-root: ROOT counts only where there is no other head.
+    top = single ? hn::IfThenElse(hn::Eq(top, minus_inf), root, top) : hn::Max(top, root);
+    const V rounded = hn::Round(hn::Mul(top, log2e));
+    const V chosen = hn::IfThenZeroElse(hn::Eq(top, minus_inf), rounded);
+    hn::StoreU(chosen, d, scale + j);
+    root_scale = hn::Max(root_scale, hn::Sub(hn::Round(hn::Mul(root, log2e)), chosen));
+    furthest = hn::Max(furthest, hn::Abs(chosen));
+    total += hn::GetLane(hn::SumOfLanes(d, chosen));  // Of integers: exact below 2^53.
+  }
+  const double root_top = hn::GetLane(hn::MaxOfLanes(d, root_scale));
+  table.root_scale = single && root_top != -HUGE_VAL ? root_top : 0.0;
+  table.total_scale = total + table.root_scale;
+  table.furthest_scale = hn::GetLane(hn::MaxOfLanes(d, furthest)) + std::abs(table.root_scale);
+  // The ROOT row has scales of its own.
+  for (size_t j = 0; j < table.ld; j += kLanes) {
+    hn::StoreU(hn::Add(hn::LoadU(d, scale + j), hn::Set(d, table.root_scale)), d,
+               scale + table.ld + j);
+  }
 }
 
 }  // namespace taproot::detail::HWY_NAMESPACE
@@ -83,6 +131,7 @@ HWY_AFTER_NAMESPACE();
 namespace taproot::detail {
 
 HWY_EXPORT(load_rows);
+HWY_EXPORT(choose_scales);
 
 namespace {
 
@@ -97,29 +146,6 @@ Outcome first_bad_score(const ScoreTable& table) {
   return {Status::kBadScore, -1, -1};
 }
 
-// The exponent k of exp(s) = f * 2^k with f near 1.
-double exponent_of(double s) { return std::nearbyint(s * kLog2e); }
-
-void choose_scales(ScoreTable& table, const double* column_max) {
-  const double* root_row = table.row(0);
-  const bool single = table.root == RootRule::kSingle;
-  double* scale = table.scale.data();
-  double root_scale = -HUGE_VAL;
-  double total = 0;
-  std::fill(scale, scale + table.ld, 0.0);
-  for (int m = 1; m <= table.n; ++m) {
-    double top = column_max[m];
-    if (!single || top == -HUGE_VAL) top = std::max(top, root_row[m]);
-    scale[m] = top == -HUGE_VAL ? 0.0 : exponent_of(top);
-    if (root_row[m] != -HUGE_VAL) {
-      root_scale = std::max(root_scale, exponent_of(root_row[m]) - scale[m]);
-    }
-    total += scale[m];  // Exact while below 2^53, and relative accuracy is enough beyond.
-  }
-  table.root_scale = single && root_scale != -HUGE_VAL ? root_scale : 0.0;
-  table.total_scale = total + table.root_scale;
-}
-
 }  // namespace
 
 Outcome load_scores(const ScoreView& view, RootRule root, ScoreTable& table) {
@@ -129,11 +155,11 @@ Outcome load_scores(const ScoreView& view, RootRule root, ScoreTable& table) {
   const auto rows = static_cast<std::size_t>(view.n()) + 1;
   table.ld = leading_dimension(view.n());
   table.scores.resize(rows * table.ld);
-  double* column_max = table.scale.resize(2 * table.ld) + table.ld;
-  const int findings = HWY_DYNAMIC_DISPATCH(load_rows)(view, table, column_max);
+  table.scale.resize(2 * table.ld);
+  const int findings = HWY_DYNAMIC_DISPATCH(load_rows)(view, table);
   if ((findings & kBad) != 0) return first_bad_score(table);
   table.has_forbidden = (findings & kForbidden) != 0;
-  choose_scales(table, column_max);
+  HWY_DYNAMIC_DISPATCH(choose_scales)(table);
   return {};
 }
 

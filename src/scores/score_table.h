@@ -22,6 +22,7 @@ struct ScoreTable {
 
   /// scale[m]: the weights of column m are exp(S) * 2^-scale[m]. Integers, held as doubles because
   /// they are used in vector arithmetic. The largest weight of a column is then in [0.7, 1.5).
+  /// A second row, scale[ld + m], has root_scale added: it is the ROOT row's.
   Buffer<double> scale;
 
   /// Single-root: a further power of two taken out of the ROOT row (a tree uses it exactly once).
@@ -29,6 +30,9 @@ struct ScoreTable {
 
   /// Of all weights of a tree together: the sum of scale[1..n] and root_scale.
   double total_scale = 0;
+
+  /// No scale is larger in magnitude.
+  double furthest_scale = 0;
 
   const double* row(int head) const { return scores.data() + static_cast<std::size_t>(head) * ld; }
   bool allows(int head, int modifier) const { return row(head)[modifier] != -HUGE_VAL; }

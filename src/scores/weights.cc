@@ -40,7 +40,14 @@ HWY_INLINE V exp_reduced(V r) {
   return hn::Add(hn::Set(d, 1.0), hn::MulAdd(q, r2, r));
 }
 
-double weights(const ScoreTable& table, size_t first, size_t last, double* HWY_RESTRICT out) {
+// Rows are taken in strips, as in load_scores.cc.
+inline constexpr size_t kStrip = 32;
+
+// Columns [j, j + kLanes) of heads [first, last); out is the first of their rows. With kFar some
+// scales are beyond the argument reduction.
+template <bool kFar>
+HWY_INLINE void fill_columns(const ScoreTable& table, size_t j, size_t first, size_t last,
+                             double* HWY_RESTRICT out, V& sum, V& flushed) {
   const D d;
   const hn::RebindToUnsigned<D> du;
   const V log2e = hn::Set(d, kLog2e);
@@ -51,27 +58,50 @@ double weights(const ScoreTable& table, size_t first, size_t last, double* HWY_R
   // Adding this puts a small integer plus 1023 into the low bits of the mantissa: shifted up, they
   // are the exponent field of a power of two.
   const V exponent_bias = hn::Set(d, 0x1.8p52 + 1023);
-  V flushed = minus_inf;
+  const V word_scale = hn::LoadU(d, table.scale.data() + j);
   for (size_t head = first; head < last; ++head, out += table.ld) {
-    const double* HWY_RESTRICT row = table.row(static_cast<int>(head));
-    const double row_scale = head == 0 ? table.root_scale : 0.0;
-    for (size_t j = 0; j < table.ld; j += kLanes) {
-      const V s = hn::LoadU(d, row + j);
-      const V k = hn::Round(hn::Mul(s, log2e));
-      const V scale = hn::Add(hn::LoadU(d, table.scale.data() + j), hn::Set(d, row_scale));
-      const V e = hn::Sub(k, scale);
-      const auto kept = hn::Ge(e, flush);  // False for -inf.
-      const V r = hn::NegMulAdd(k, ln2_rest, hn::NegMulAdd(k, ln2_short, s));
-      const V power = hn::BitCast(
-          d, hn::ShiftLeft<52>(hn::BitCast(du, hn::Add(hn::IfThenElseZero(kept, e), exponent_bias))));
-      hn::StoreU(hn::IfThenElseZero(kept, hn::Mul(exp_reduced(r), power)), d, out + j);
+    const V scale = head == 0 ? hn::LoadU(d, table.scale.data() + table.ld + j) : word_scale;
+    const V s = hn::LoadU(d, table.row(static_cast<int>(head)) + j);
+    const V k = hn::Round(hn::Mul(s, log2e));
+    const V e = hn::Sub(k, scale);
+    const auto kept = hn::Ge(e, flush);  // False for -inf.
+    const V r = hn::NegMulAdd(k, ln2_rest, hn::NegMulAdd(k, ln2_short, s));
+    const V power =
+        hn::BitCast(d, hn::ShiftLeft<52>(hn::BitCast(du, hn::Add(e, exponent_bias))));
+    V weight = hn::IfThenElseZero(kept, hn::Mul(exp_reduced(r), power));
+    if constexpr (kFar) {
       const auto far = hn::And(kept, hn::Ge(hn::Abs(k), hn::Set(d, kShortRange)));
-      if (HWY_UNLIKELY(!hn::AllFalse(d, far))) {
-        for (size_t i = j; i < j + kLanes; ++i) {
-          out[i] = scalar_weight(row[i], table.scale[i] + row_scale);
+      if (!hn::AllFalse(d, far)) {
+        HWY_ALIGN double lanes[kLanes];
+        for (size_t i = 0; i < kLanes; ++i) {
+          lanes[i] = scalar_weight(table.row(static_cast<int>(head))[j + i],
+                                   table.scale[(head == 0 ? table.ld : 0) + j + i]);
         }
+        weight = hn::LoadU(d, lanes);
       }
-      flushed = hn::Max(flushed, hn::IfThenElse(kept, minus_inf, e));
+    }
+    hn::StoreU(weight, d, out + j);
+    sum = hn::Add(sum, weight);
+    flushed = hn::Max(flushed, hn::IfThenElse(kept, minus_inf, e));
+  }
+}
+
+double weights(const ScoreTable& table, size_t first, size_t last, double* HWY_RESTRICT out,
+               double* HWY_RESTRICT sums) {
+  const D d;
+  V flushed = hn::Set(d, -HUGE_VAL);
+  const bool far = table.furthest_scale - kFlushExponent >= kShortRange;
+  for (size_t begin = first; begin < last; begin += kStrip) {
+    const size_t end = std::min(begin + kStrip, last);
+    for (size_t j = 0; j < table.ld; j += kLanes) {
+      double* rows = out + (begin - first) * table.ld;
+      V sum = sums == nullptr || begin == first ? hn::Zero(d) : hn::LoadU(d, sums + j);
+      if (far) {
+        fill_columns<true>(table, j, begin, end, rows, sum, flushed);
+      } else {
+        fill_columns<false>(table, j, begin, end, rows, sum, flushed);
+      }
+      if (sums != nullptr) hn::StoreU(sum, d, sums + j);
     }
   }
   // exp(s) < 2^(k + 1/2 + rounding), so one more is on the safe side.
@@ -86,9 +116,10 @@ namespace taproot::detail {
 
 HWY_EXPORT(weights);
 
-double fill_weights(const ScoreTable& table, int first, int last, double* weights_out) {
+double fill_weights(const ScoreTable& table, int first, int last, double* weights_out,
+                    double* sums) {
   return HWY_DYNAMIC_DISPATCH(weights)(table, static_cast<std::size_t>(first),
-                                       static_cast<std::size_t>(last), weights_out);
+                                       static_cast<std::size_t>(last), weights_out, sums);
 }
 
 Wide wide_weight(const ScoreTable& table, int head, int modifier) {
@@ -96,7 +127,7 @@ Wide wide_weight(const ScoreTable& table, int head, int modifier) {
   if (score == -HUGE_VAL) return 0.0;
   const double k = std::nearbyint(score * kLog2e);
   const double scale =
-      table.scale[static_cast<std::size_t>(modifier)] + (head == 0 ? table.root_scale : 0.0);
+      table.scale[(head == 0 ? table.ld : 0) + static_cast<std::size_t>(modifier)];
   return {std::exp(minus_k_ln2(score, k)), static_cast<std::int64_t>(k - scale)};
 }
 

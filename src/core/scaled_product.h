@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+
+namespace taproot::detail {
+
+/// A product of non-negative numbers that neither overflows nor underflows: mantissa * 2^exponent.
+/// One that is zero, infinite or NaN makes the mantissa so.
+class ScaledProduct {
+ public:
+  void multiply(double x) {
+    if (!(x >= kLow && x <= kHigh)) x = take_exponent(x);
+    mantissa_ *= x;
+    if (!(mantissa_ >= kLow && mantissa_ <= kHigh)) mantissa_ = take_exponent(mantissa_);
+  }
+
+  double mantissa() const { return mantissa_; }
+  double exponent() const { return exponent_; }
+  double log2() const { return std::log2(mantissa_) + exponent_; }
+
+ private:
+  static constexpr double kLow = 0x1p-500;
+  static constexpr double kHigh = 0x1p500;
+
+  double take_exponent(double x) {
+    int e = 0;
+    x = std::frexp(x, &e);
+    if (std::isfinite(x)) exponent_ += e;
+    return x;
+  }
+
+  double mantissa_ = 1;
+  double exponent_ = 0;  // An integer; exact below 2^53.
+};
+
+}  // namespace taproot::detail
