@@ -113,7 +113,7 @@ HWY_INLINE void add_product(double* c, size_t ldc, size_t rows, size_t columns, 
 // The rows of M = I + T M for a strictly triangular T, size x size <= kBlock: lower, T(l, j) with
 // j < l, or upper, with j > l.
 template <bool kLower, typename Entry>
-HWY_INLINE void triangle_inverse(size_t size, Entry&& entry, Block* m) {
+HWY_INLINE void fill_triangle_inverse(size_t size, Entry&& entry, Block* m) {
   HWY_ALIGN double unit[2 * kBlock] = {};
   unit[kBlock] = 1;
   for (size_t i = 0; i < size; ++i) {
@@ -125,12 +125,31 @@ HWY_INLINE void triangle_inverse(size_t size, Entry&& entry, Block* m) {
   }
 }
 
+template <bool kLower, typename Entry>
+HWY_INLINE void triangle_inverse(size_t size, Entry&& entry, Block* m) {
+  if (size == kBlock) {  // A constant, so that all stays in registers.
+    fill_triangle_inverse<kLower>(kBlock, entry, m);
+  } else {
+    fill_triangle_inverse<kLower>(size, entry, m);
+  }
+}
+
 // x = x M for `rows` rows of a block each, of which the first `size` entries count.
-HWY_INLINE void multiply_rows(double* x, size_t ld, size_t rows, const Block* m, size_t size) {
+HWY_INLINE void multiply_rows_by(double* x, size_t ld, size_t rows, const Block* m, size_t size) {
   for (size_t i = 0; i < rows; ++i, x += ld) {
-    Block sum = multiply(broadcast(x[0]), m[0]);
-    for (size_t l = 1; l < size; ++l) sum = multiply_add(broadcast(x[l]), m[l], sum);
-    store(sum, x);
+    Block even = multiply(broadcast(x[0]), m[0]);  // Two sums, half the latency.
+    Block odd = broadcast(0.0);
+    for (size_t l = 1; l < size; l += 2) odd = multiply_add(broadcast(x[l]), m[l], odd);
+    for (size_t l = 2; l < size; l += 2) even = multiply_add(broadcast(x[l]), m[l], even);
+    store(add(even, odd), x);
+  }
+}
+
+HWY_INLINE void multiply_rows(double* x, size_t ld, size_t rows, const Block* m, size_t size) {
+  if (size == kBlock) {
+    multiply_rows_by(x, ld, rows, m, kBlock);
+  } else {
+    multiply_rows_by(x, ld, rows, m, size);
   }
 }
 

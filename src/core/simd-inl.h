@@ -69,10 +69,9 @@ HWY_INLINE Block zero_where_zero(Block mask, Block b) {
 }
 // The first `count` lanes of b, zero in the others.
 HWY_INLINE Block first(size_t count, Block b) {
-  const V lane = hn::Iota(D(), 0.0);
   for (size_t i = 0; i < kVectors; ++i) {
-    const V bound = hn::Set(D(), static_cast<double>(count) - static_cast<double>(i * kLanes));
-    b.v[i] = hn::IfThenElseZero(hn::Lt(lane, bound), b.v[i]);
+    const size_t here = count > i * kLanes ? count - i * kLanes : 0;
+    b.v[i] = hn::IfThenElseZero(hn::FirstN(D(), here), b.v[i]);
   }
   return b;
 }
@@ -105,20 +104,29 @@ HWY_INLINE double multiply_add(double a, double b, double c) {
   return hn::GetLane(hn::MulAdd(hn::Set(d, a), hn::Set(d, b), hn::Set(d, c)));
 }
 
-// Transposes 2 x 2: first = {a[0], b[0]}, second = {a[1], b[1]}.
-HWY_INLINE void transpose_pairs(const double* HWY_RESTRICT a, const double* HWY_RESTRICT b,
-                                double* HWY_RESTRICT first, double* HWY_RESTRICT second) {
-#if HWY_TARGET == HWY_SCALAR
-  first[0] = a[0];
-  first[1] = b[0];
-  second[0] = a[1];
-  second[1] = b[1];
+// to[j][i] = from[i][j] for i, j < kSquare.
+inline constexpr size_t kSquare = HWY_MAX_BYTES >= 32 ? 4 : 2;
+
+HWY_INLINE void transpose(const double* const* from, double* const* to) {
+#if HWY_MAX_BYTES >= 32
+  const hn::CappedTag<double, 4> d;
+  const auto a = hn::LoadU(d, from[0]);
+  const auto b = hn::LoadU(d, from[1]);
+  const auto c = hn::LoadU(d, from[2]);
+  const auto e = hn::LoadU(d, from[3]);
+  // Pairs within halves of 128 bits, then halves.
+  const auto ab_even = hn::InterleaveLower(d, a, b);
+  const auto ab_odd = hn::InterleaveUpper(d, a, b);
+  const auto ce_even = hn::InterleaveLower(d, c, e);
+  const auto ce_odd = hn::InterleaveUpper(d, c, e);
+  hn::StoreU(hn::ConcatLowerLower(d, ce_even, ab_even), d, to[0]);
+  hn::StoreU(hn::ConcatLowerLower(d, ce_odd, ab_odd), d, to[1]);
+  hn::StoreU(hn::ConcatUpperUpper(d, ce_even, ab_even), d, to[2]);
+  hn::StoreU(hn::ConcatUpperUpper(d, ce_odd, ab_odd), d, to[3]);
 #else
-  const hn::CappedTag<double, 2> d;
-  const auto x = hn::LoadU(d, a);
-  const auto y = hn::LoadU(d, b);
-  hn::StoreU(hn::InterleaveLower(d, x, y), d, first);
-  hn::StoreU(hn::InterleaveUpper(d, x, y), d, second);
+  for (size_t j = 0; j < kSquare; ++j) {
+    for (size_t i = 0; i < kSquare; ++i) to[j][i] = from[i][j];
+  }
 #endif
 }
 

@@ -63,8 +63,11 @@ class Elimination {
   // their columns, which hold the weights *out of* the words as they stood when each was eliminated.
   HWY_INLINE void eliminate_group(size_t begin, size_t end) {
     const size_t first_word = std::max<size_t>(begin, 2);
-    Block total = head_sums(end - 1, begin);
-    for (size_t k = end - 1; k >= first_word; --k) total = eliminate_word(k, begin, total);
+    if (end - 1 >= first_word) {
+      double pivot = sum(head_sums(end - 1, end - 1, begin));
+      Ahead ahead{head_sums(end - 1, end - 2, begin), head_sums(end - 2, end - 2, begin)};
+      for (size_t k = end - 1; k >= first_word; --k) pivot = eliminate_word(k, begin, pivot, ahead);
+    }
     if (begin == 0) return;
     // Columns x of a row above satisfy x = b + x T with T the shares within the group, a strictly
     // lower triangle: x = b M, M = I + T M. All of it is non-negative.
@@ -75,53 +78,68 @@ class Elimination {
     multiply_rows(row(1) + begin, ld_, begin - 1, m, size);
   }
 
-  // The part of block j of row k that counts in its pivot: heads below k, single-root without ROOT.
-  HWY_INLINE Block counted(Block heads, size_t k, size_t j, size_t begin) const {
-    if (j == begin) heads = first(k - begin, heads);
+  // The part of block j of a row that counts in a pivot with heads below `end`, single-root without
+  // ROOT. Words of one group share their last block, begin.
+  HWY_INLINE Block counted(Block heads, size_t end, size_t j, size_t begin) const {
+    if (j == begin) heads = first(std::max(end, begin) - begin, heads);
     if (j == 0 && single_) heads = without_first(heads);
     return heads;
   }
 
-  // The lane sums of row k that make up its pivot.
-  HWY_INLINE Block head_sums(size_t k, size_t begin) const {
+  // The lane sums of row m over the heads below `end`.
+  HWY_INLINE Block head_sums(size_t m, size_t end, size_t begin) const {
     Block total = broadcast(0.0);
     for (size_t j = 0; j <= begin; j += kBlock) {
-      total = add(total, counted(load(row(k) + j), k, j, begin));
+      total = add(total, counted(load(row(m) + j), end, j, begin));
     }
     return total;
   }
 
-  // Eliminates k, whose lane sums are `total`, and returns those of k-1: summed on the way, they
-  // shorten the chain from one pivot to the next, which is what small sentences wait for.
-  HWY_INLINE Block eliminate_word(size_t k, size_t begin, Block total) {
+  // What is summed ahead of the pivot k-1 while k is eliminated: the heads below k-1 of k, and of k-1
+  // before k's share is added. The pivot is then next + row(k-1)[k] * own / pivot_k: on the way from
+  // one pivot to the next, which is what small sentences wait for, there is no sum over lanes.
+  struct Ahead {
+    Block own;
+    Block next;
+  };
+
+  // Eliminates k and returns the pivot of k-1.
+  HWY_INLINE double eliminate_word(size_t k, size_t begin, double pivot, Ahead& ahead) {
     const double* HWY_RESTRICT into = row(k);
     double* HWY_RESTRICT out = share(k);
-    double* HWY_RESTRICT next = row(k - 1);
-    const double pivot = sum(total);
+    const size_t top = std::max<size_t>(begin, 1);
     pivot_[k] = pivot;
-    const Block inverse = broadcast(1 / pivot);
-    const bool has_next = k - 1 >= std::max<size_t>(begin, 1);
-    const Block next_weight = broadcast(has_next ? next[k] : 0.0);
-    Block next_total = broadcast(0.0);
+    const double inverse_pivot = 1 / pivot;
+    const Block inverse = broadcast(inverse_pivot);
+    // Row 0 is nobody's, and the first words of a group have no two below them: then what is summed
+    // ahead is not used.
+    double* HWY_RESTRICT next = row(k - 1);
+    double* HWY_RESTRICT after = row(k - 2);
+    const double next_weight = k - 1 >= top ? next[k] : 0.0;
+    const double after_weight = k - 2 >= top ? after[k] : 0.0;
+    const double next_pivot =
+        multiply_add(next_weight * sum(ahead.own), inverse_pivot, sum(ahead.next));
+    ahead = {broadcast(0.0), broadcast(0.0)};
     for (size_t j = 0; j <= begin; j += kBlock) {
       Block heads = load(into + j);
       if (j == begin) heads = first(k - begin, heads);
       const Block shares = multiply(heads, inverse);
       store(shares, out + j);
-      if (has_next) {
-        const Block updated = multiply_add(next_weight, shares, load(next + j));
-        store(updated, next + j);
-        next_total = add(next_total, counted(updated, k - 1, j, begin));
-      }
+      const Block new_next = multiply_add(broadcast(next_weight), shares, load(next + j));
+      const Block new_after = multiply_add(broadcast(after_weight), shares, load(after + j));
+      store(new_next, next + j);
+      store(new_after, after + j);
+      ahead.own = add(ahead.own, counted(new_next, k - 2, j, begin));
+      ahead.next = add(ahead.next, counted(new_after, k - 2, j, begin));
     }
-    for (size_t m = std::max<size_t>(begin, 1); m + 1 < k; ++m) {
+    for (size_t m = top; m + 2 < k; ++m) {
       double* HWY_RESTRICT target = row(m);
       const Block weight = broadcast(target[k]);
       for (size_t j = 0; j <= begin; j += kBlock) {
         store(multiply_add(weight, load(out + j), load(target + j)), target + j);
       }
     }
-    return next_total;
+    return next_pivot;
   }
 
   double* matrix_;

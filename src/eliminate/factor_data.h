@@ -30,6 +30,10 @@ struct Factors {
   const T& pivot(int k) const { return pivot_data[k]; }
 };
 
+/// position[n+1 .. n+kPositionPadding-1] are 0: transposing in squares may reach beyond n, and row 0
+/// of a matrix by position is nobody's.
+inline constexpr int kPositionPadding = 4;
+
 struct FactorData {
   Outcome outcome{Status::kEmpty};
   ScoreTable table;

@@ -16,21 +16,39 @@
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
-// keys[h] = sum over m of weights[h][m] * factor[m], for h = 1..n.
-void row_keys(const double* HWY_RESTRICT weights, size_t ld, size_t n,
-              const double* HWY_RESTRICT factor, double* HWY_RESTRICT keys) {
+// keys[h] = sum over m of weights[h][m] / sums[m], for h = 1..n. A sum of 0 belongs to a word that has
+// no word heads, so that none has a share in it; sums is overwritten. Returns log2 of the product of
+// max(sums[m], 1).
+double row_keys(const double* HWY_RESTRICT weights, size_t ld, size_t n, double* HWY_RESTRICT sums,
+                double* HWY_RESTRICT keys) {
+  const D d;
+  constexpr size_t kStep = 16 * kBlock;  // So many factors below 2^30 do not overflow.
+  ScaledProduct product;
+  for (size_t begin = 0; begin < ld; begin += kStep) {
+    V lanes = hn::Set(d, 1.0);
+    for (size_t j = begin; j < std::min(begin + kStep, ld); j += kLanes) {
+      const V sum = hn::LoadU(d, sums + j);
+      lanes = hn::Mul(lanes, hn::Max(sum, hn::Set(d, 1.0)));
+      const V inverse = hn::Div(hn::Set(d, 1.0), sum);
+      hn::StoreU(hn::IfThenZeroElse(hn::Eq(sum, hn::Zero(d)), inverse), d, sums + j);
+    }
+    HWY_ALIGN double factors[kLanes];
+    hn::StoreU(lanes, d, factors);
+    for (const double factor : factors) product.multiply(factor);
+  }
   for (size_t h = 1; h <= n; ++h) {
     Block total = broadcast(0.0);
     for (size_t j = 0; j < ld; j += kBlock) {
-      total = multiply_add(load(weights + h * ld + j), load(factor + j), total);
+      total = multiply_add(load(weights + h * ld + j), load(sums + j), total);
     }
     keys[h] = sum(total);
   }
+  return product.log2();
 }
 
-// matrix[position[m]][j] = weights[order[j]][m] for all columns j < ld; order[j] = n+1 beyond n, and
-// position[n+1] is a row that may be overwritten. Two by two, so that both sides move in pairs, and
-// within blocks of eight heads, so that a cache line is written at once.
+// matrix[position[m]][j] = weights[order[j]][m] for all columns j < ld, taking row n+1 of weights for
+// order[j] beyond n. In small squares, so that both sides move in vectors, and within blocks of
+// eight heads, so that a cache line is written at once.
 void permute(const double* HWY_RESTRICT weights, size_t ld, size_t n, const int32_t* order,
              const int32_t* position, double* HWY_RESTRICT matrix) {
   for (size_t j = 0; j < ld; j += kBlock) {
@@ -38,11 +56,15 @@ void permute(const double* HWY_RESTRICT weights, size_t ld, size_t n, const int3
     for (size_t i = 0; i < kBlock; ++i) {
       source[i] = weights + (j + i <= n ? static_cast<size_t>(order[j + i]) : n + 1) * ld;
     }
-    for (size_t m = 0; m <= n; m += 2) {
-      double* first_row = matrix + static_cast<size_t>(position[m]) * ld + j;
-      double* second_row = matrix + static_cast<size_t>(position[m + 1]) * ld + j;
-      for (size_t i = 0; i < kBlock; i += 2) {
-        transpose_pairs(source[i] + m, source[i + 1] + m, first_row + i, second_row + i);
+    for (size_t m = 0; m <= n; m += kSquare) {
+      for (size_t i = 0; i < kBlock; i += kSquare) {
+        const double* from[kSquare];
+        double* to[kSquare];
+        for (size_t s = 0; s < kSquare; ++s) {
+          from[s] = source[i + s] + m;
+          to[s] = matrix + static_cast<size_t>(position[m + s]) * ld + j + i;
+        }
+        transpose(from, to);
       }
     }
   }
@@ -77,7 +99,7 @@ void assign_positions(FactorData& data, const double* keys) {
   });
   std::int32_t* position = data.position.data();
   for (int p = 0; p <= n; ++p) position[order[p]] = p;
-  position[n + 1] = 0;
+  std::fill(position + n + 1, position + n + kPositionPadding, 0);
 }
 
 }  // namespace
@@ -87,26 +109,21 @@ double arrange(FactorData& data, double* weights, double* sums) {
   const std::size_t ld = data.table.ld;
   const bool single = data.table.root == RootRule::kSingle;
   std::fill(weights + (n + 1) * ld, weights + (n + 2) * ld, 0.0);
-  ScaledProduct bound;
   double root_sum = 0;
-  for (std::size_t m = 1; m <= n; ++m) {
-    const double sum = single ? sums[m] : sums[m] + weights[m];
-    bound.multiply(std::max(sum, 1.0));
-    root_sum += weights[m];
-    // No word heads: then the word is the root, and counts nowhere.
-    sums[m] = sum > 0 ? 1 / sum : 0;
+  for (std::size_t m = 1; m <= n; ++m) root_sum += weights[m];
+  if (!single) {
+    for (std::size_t m = 1; m <= n; ++m) sums[m] += weights[m];
   }
-  if (single) bound.multiply(root_sum);
-  sums[0] = 0;
   double* keys = sums + ld;
-  HWY_DYNAMIC_DISPATCH(row_keys)(weights, ld, n, sums, keys);
+  double log2_bound = HWY_DYNAMIC_DISPATCH(row_keys)(weights, ld, n, sums, keys);
+  if (single) log2_bound += std::log2(root_sum);
   data.order.resize(n + 1);
-  data.position.resize(n + 2);
+  data.position.resize(n + kPositionPadding);
   assign_positions(data, keys);
   HWY_DYNAMIC_DISPATCH(permute)
   (weights, ld, n, data.order.data(), data.position.data(),
    data.matrix.resize((n + 1) * ld));
-  return bound.log2();
+  return log2_bound;
 }
 
 }  // namespace taproot::detail

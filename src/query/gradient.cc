@@ -58,7 +58,10 @@ class ReversePass {
       // x = b M with M = 1/pivots + T/pivots M, again non-negative.
       Block m[kBlock];
       triangle_inverse<false>(
-          size, [=, this](size_t l, size_t k) { return into(group + k)[group + l] * inverse_pivot(group + k); },
+          size,
+          [=, this](size_t l, size_t k) {
+            return into(group + k)[group + l] * inverse_pivot(group + k);
+          },
           m);
       for (size_t l = 0; l < size; ++l) {
         m[l] = multiply(broadcast(inverse_pivot(group + l)), m[l]);
@@ -72,19 +75,20 @@ class ReversePass {
 
   // heads_[h][k - begin] = A[h][k] for h < end, and 0 where the panel is not full.
   void transpose_heads(size_t begin, size_t end) {
-    for (size_t k = begin; k < begin + padded(end - begin); k += 2) {
-      double* target = heads_ + (k - begin);
-      if (k + 1 < end) {
-        for (size_t h = 0; h < padded(end); h += 2) {
-          transpose_pairs(into(k) + h, into(k + 1) + h, target + h * panel_,
-                          target + (h + 1) * panel_);
+    const size_t full = begin + (end - begin) / kSquare * kSquare;
+    for (size_t k = begin; k < full; k += kSquare) {
+      for (size_t h = 0; h < padded(end); h += kSquare) {
+        const double* from[kSquare];
+        double* to[kSquare];
+        for (size_t s = 0; s < kSquare; ++s) {
+          from[s] = into(k + s) + h;
+          to[s] = heads_ + (h + s) * panel_ + (k - begin);
         }
-      } else {
-        for (size_t h = 0; h < end; ++h) {
-          target[h * panel_] = k < end ? into(k)[h] : 0.0;
-          target[h * panel_ + 1] = 0.0;
-        }
+        transpose(from, to);
       }
+    }
+    for (size_t k = full; k < begin + padded(end - begin); ++k) {
+      for (size_t h = 0; h < end; ++h) heads_[h * panel_ + k - begin] = k < end ? into(k)[h] : 0.0;
     }
   }
 

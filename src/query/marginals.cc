@@ -17,17 +17,20 @@ HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
 // out[i][m] = max(0, weights[i][m] * gradient[position[m]][column + i]) for i < count <= kBlock and
-// m <= n; rows of weights and out are rows of heads in sentence order. position[n+1] is a valid row.
-// A block of G's columns is transposed into rows first, in pairs as in permute().
+// m <= n; rows of weights and out are rows of heads in sentence order. A block of G's columns is
+// transposed into rows first, in squares as in permute().
 void multiply_transposed(const double* gradient, size_t ld, size_t n, const int32_t* position,
                          size_t column, const double* const* weights, double* transposed,
                          double* const* out, size_t count) {
-  for (size_t m = 0; m <= n; m += 2) {
-    const double* first_row = gradient + static_cast<size_t>(position[m]) * ld + column;
-    const double* second_row = gradient + static_cast<size_t>(position[m + 1]) * ld + column;
-    for (size_t i = 0; i < kBlock; i += 2) {
-      transpose_pairs(first_row + i, second_row + i, transposed + i * ld + m,
-                      transposed + (i + 1) * ld + m);
+  for (size_t m = 0; m <= n; m += kSquare) {
+    for (size_t i = 0; i < kBlock; i += kSquare) {
+      const double* from[kSquare];
+      double* to[kSquare];
+      for (size_t s = 0; s < kSquare; ++s) {
+        from[s] = gradient + static_cast<size_t>(position[m + s]) * ld + column + i;
+        to[s] = transposed + (i + s) * ld + m;
+      }
+      transpose(from, to);
     }
   }
   const D d;

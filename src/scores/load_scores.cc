@@ -36,10 +36,10 @@ void copy_row(const ScoreView& view, size_t head, double* HWY_RESTRICT dst) {
 }
 
 // Copies the columns [j, j + kLanes) of rows [first, last) from source, blanks the cells that are
-// ignored, checks the others, and raises top to the maxima over word heads.
-HWY_INLINE int load_columns(const double* source, std::ptrdiff_t source_stride, size_t j,
-                            size_t first, size_t last, size_t n, double* HWY_RESTRICT scores,
-                            size_t ld, V& top) {
+// ignored, and raises top to the maxima over word heads. Whether all other cells are ordinary scores.
+HWY_INLINE bool load_columns(const double* source, std::ptrdiff_t source_stride, size_t j,
+                             size_t first, size_t last, size_t n, double* HWY_RESTRICT scores,
+                             size_t ld, V& top) {
   const D d;
   const V minus_inf = hn::Set(d, -HUGE_VAL);
   const V limit = hn::Set(d, kMaxScore);
@@ -48,8 +48,7 @@ HWY_INLINE int load_columns(const double* source, std::ptrdiff_t source_stride, 
                               hn::Gt(column, hn::Set(d, static_cast<double>(n))));
   const bool whole = j + kLanes <= n + 1;
   const auto present = hn::FirstN(d, n + 1 - std::min(j, n + 1));
-  auto bad = hn::FirstN(d, 0);
-  auto forbidden = hn::FirstN(d, 0);
+  auto unusual = hn::FirstN(d, 0);
   for (size_t head = first; head < last; ++head) {
     const double* from = source + static_cast<std::ptrdiff_t>(head) * source_stride + j;
     const V raw = whole ? hn::LoadU(d, from) : hn::MaskedLoad(present, d, from);
@@ -58,16 +57,15 @@ HWY_INLINE int load_columns(const double* source, std::ptrdiff_t source_stride, 
     const V s = hn::IfThenElse(ignored, minus_inf, raw);
     hn::StoreU(s, d, scores + head * ld + j);
     if (head > 0) top = hn::Max(top, s);
-    const auto is_forbidden = hn::Eq(s, minus_inf);
-    // What is neither forbidden nor within the limits; NaN is not within.
-    bad = hn::Or(bad, hn::Not(hn::Or(hn::Le(hn::Abs(s), limit), is_forbidden)));
-    forbidden = hn::Or(forbidden, hn::AndNot(ignored, is_forbidden));
+    // Beyond the limits, infinite or NaN. The common case is that there is none.
+    unusual = hn::Or(unusual, hn::AndNot(ignored, hn::Not(hn::Le(hn::Abs(raw), limit))));
   }
-  return (hn::AllFalse(d, bad) ? 0 : kBad) | (hn::AllFalse(d, forbidden) ? 0 : kForbidden);
+  return hn::AllFalse(d, unusual);
 }
 
-// Copies and checks all rows and chooses the columns' scales.
-int load_rows(const ScoreView& view, ScoreTable& table) {
+// Copies all rows into the table and takes the columns' maxima over word heads into table.scale.
+// Whether all scores are ordinary: neither forbidden nor bad.
+bool load_rows(const ScoreView& view, ScoreTable& table) {
   const D d;
   const auto n = static_cast<size_t>(view.n());
   double* scores = table.scores.data();
@@ -75,7 +73,7 @@ int load_rows(const ScoreView& view, ScoreTable& table) {
   const double* source = direct ? view.double_data() : scores;
   const auto source_stride = direct ? view.head_stride() : static_cast<std::ptrdiff_t>(table.ld);
   double* HWY_RESTRICT top = table.scale.data();
-  int findings = 0;
+  bool ordinary = true;
   for (size_t first = 0; first <= n; first += kStrip) {
     const size_t last = std::min(first + kStrip, n + 1);
     if (!direct) {
@@ -83,12 +81,12 @@ int load_rows(const ScoreView& view, ScoreTable& table) {
     }
     for (size_t j = 0; j < table.ld; j += kLanes) {
       V maximum = first == 0 ? hn::Set(d, -HUGE_VAL) : hn::LoadU(d, top + j);
-      findings |=
+      ordinary &=
           load_columns(source, source_stride, j, first, last, n, scores, table.ld, maximum);
       hn::StoreU(maximum, d, top + j);
     }
   }
-  return findings;
+  return ordinary;
 }
 
 // Turns the maxima over word heads in table.scale into the scales.
@@ -135,15 +133,15 @@ HWY_EXPORT(choose_scales);
 
 namespace {
 
-Outcome first_bad_score(const ScoreTable& table) {
+// The first bad score in row-major order, or ok.
+Outcome find_bad_score(const ScoreTable& table) {
   for (int h = 0; h <= table.n; ++h) {
     for (int m = 1; m <= table.n; ++m) {
       const double s = table.row(h)[m];
-      if (s == -HUGE_VAL || std::abs(s) <= kMaxScore) continue;
-      return {Status::kBadScore, h, m};
+      if (s != -HUGE_VAL && !(std::abs(s) <= kMaxScore)) return {Status::kBadScore, h, m};
     }
   }
-  return {Status::kBadScore, -1, -1};
+  return {};
 }
 
 }  // namespace
@@ -156,9 +154,11 @@ Outcome load_scores(const ScoreView& view, RootRule root, ScoreTable& table) {
   table.ld = leading_dimension(view.n());
   table.scores.resize(rows * table.ld);
   table.scale.resize(2 * table.ld);
-  const int findings = HWY_DYNAMIC_DISPATCH(load_rows)(view, table);
-  if ((findings & kBad) != 0) return first_bad_score(table);
-  table.has_forbidden = (findings & kForbidden) != 0;
+  table.has_forbidden = !HWY_DYNAMIC_DISPATCH(load_rows)(view, table);
+  if (table.has_forbidden) {  // Or bad scores, to be told apart.
+    const Outcome outcome = find_bad_score(table);
+    if (!outcome.ok()) return outcome;
+  }
   HWY_DYNAMIC_DISPATCH(choose_scales)(table);
   return {};
 }

@@ -38,11 +38,6 @@ struct ScoreTable {
   bool allows(int head, int modifier) const { return row(head)[modifier] != -HUGE_VAL; }
 };
 
-/// What loading may find in a row: a score that is bad, an edge that is forbidden. The cell itself is
-/// looked for only when there is one.
-inline constexpr int kBad = 1;
-inline constexpr int kForbidden = 2;
-
 /// Fills `table` from `view` and reports bad_score (the first such cell) or empty. O(n^2).
 Outcome load_scores(const ScoreView& view, RootRule root, ScoreTable& table);
 
