@@ -17,11 +17,10 @@ class ScaledProduct {
 
   double mantissa() const { return mantissa_; }
   double exponent() const { return exponent_; }
-  double log2() const { return std::log2(mantissa_) + exponent_; }
 
  private:
-  static constexpr double kLow = 0x1p-500;
-  static constexpr double kHigh = 0x1p500;
+  static constexpr double kLow = 0x1p-250;
+  static constexpr double kHigh = 0x1p250;
 
   double take_exponent(double x) {
     int e = 0;
@@ -33,5 +32,10 @@ class ScaledProduct {
   double mantissa_ = 1;
   double exponent_ = 0;  // An integer; exact below 2^53.
 };
+
+/// log2(a / b).
+inline double log2_ratio(const ScaledProduct& a, const ScaledProduct& b) {
+  return std::log2(a.mantissa() / b.mantissa()) + (a.exponent() - b.exponent());
+}
 
 }  // namespace taproot::detail

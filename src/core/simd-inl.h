@@ -51,21 +51,10 @@ HWY_INLINE Block multiply(Block a, Block b) {
   for (size_t i = 0; i < kVectors; ++i) a.v[i] = hn::Mul(a.v[i], b.v[i]);
   return a;
 }
-HWY_INLINE Block divide(Block a, Block b) {
-  for (size_t i = 0; i < kVectors; ++i) a.v[i] = hn::Div(a.v[i], b.v[i]);
-  return a;
-}
 // a * b + c
 HWY_INLINE Block multiply_add(Block a, Block b, Block c) {
   for (size_t i = 0; i < kVectors; ++i) c.v[i] = hn::MulAdd(a.v[i], b.v[i], c.v[i]);
   return c;
-}
-// Zero in the lanes where mask is zero, b elsewhere.
-HWY_INLINE Block zero_where_zero(Block mask, Block b) {
-  for (size_t i = 0; i < kVectors; ++i) {
-    b.v[i] = hn::IfThenZeroElse(hn::Eq(mask.v[i], hn::Zero(D())), b.v[i]);
-  }
-  return b;
 }
 // The first `count` lanes of b, zero in the others.
 HWY_INLINE Block first(size_t count, Block b) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -19,7 +20,7 @@ namespace {
 // columns' sums (arrange()). All trees that use one given edge of weight w weigh at most
 // w 2^bits Z together; and the same holds for each reduced graph on the way. So
 //   - weights flushed on loading, none above 2^flushed, are missed by less than 2^-64 in total if
-//     flushed + bits + 2 log2(n+1) <= -64;
+//     flushed + bits + log2(number of edges) <= -64;
 //   - what underflows on the way, below 2^-1022 each, is missed as little if bits <= 900, and then
 //     neither the factors nor the gradient (at most 2^bits) can overflow;
 //   - beyond that, nothing underflows at all as long as the factors' positive entries stay within
@@ -30,22 +31,23 @@ constexpr double kSafeLow = 0x1p-500;
 constexpr double kSafeHigh = 0x1p500;
 constexpr double kNegligibleBits = 64;
 
-bool double_suffices(FactorData& data, double log2_bound, double flushed) {
+bool double_suffices(FactorData& data, const ScaledProduct& bound, const ScaledProduct& z,
+                     double flushed) {
   data.tame = false;
-  if (!(data.mantissa > 0) || !std::isfinite(data.mantissa)) return false;
+  if (!(z.mantissa() > 0) || !std::isfinite(z.mantissa())) return false;
   const int n = data.table.n;
-  const double bits = log2_bound - (std::log2(data.mantissa) + data.exponent);
-  if (flushed + bits + 2 * std::log2(n + 1) > -kNegligibleBits) return false;
+  const double bits = log2_ratio(bound, z);
+  const double log2_edges = 2.0 * std::bit_width(static_cast<unsigned>(n) + 1);
+  if (flushed + bits + log2_edges > -kNegligibleBits) return false;
   data.tame = bits <= kSafeBits;
   return data.tame || factors_within(data.matrix.data(), data.table.ld, n, kSafeLow, kSafeHigh);
 }
 
-// Z is the product of the pivots. One that is zero or not finite leaves mantissa so.
-void multiply_pivots(FactorData& data) {
+// Z. A pivot that is zero or not finite leaves its mantissa so.
+ScaledProduct product_of_pivots(const FactorData& data) {
   ScaledProduct z;
   for (int k = 1; k <= data.table.n; ++k) z.multiply(data.pivot[static_cast<std::size_t>(k)]);
-  data.mantissa = z.mantissa();
-  data.exponent = z.exponent();
+  return z;
 }
 
 void factor_wide(FactorData& data, Scratch& scratch) {
@@ -83,10 +85,12 @@ void eliminate_table(FactorData& data, Scratch& scratch) {
   double* sums = scratch.rows.resize(2 * ld);
   const double flushed = std::max(fill_weights(data.table, 0, 1, weights),
                                   fill_weights(data.table, 1, n + 1, weights + ld, sums));
-  const double log2_bound = arrange(data, weights, sums);
+  const ScaledProduct bound = arrange(data, weights, sums);
   factor(data.matrix.data(), ld, n, data.table.root, data.pivot.resize(ld), scratch.panel);
-  multiply_pivots(data);
-  if (!double_suffices(data, log2_bound, flushed)) {
+  const ScaledProduct z = product_of_pivots(data);
+  data.mantissa = z.mantissa();
+  data.exponent = z.exponent();
+  if (!double_suffices(data, bound, z, flushed)) {
     data.wide = true;
     factor_wide(data, scratch);
   }

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <utility>
 
-#include "core/scaled_product.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "eliminate/order.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -17,12 +15,12 @@ HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
 // keys[h] = sum over m of weights[h][m] / sums[m], for h = 1..n. A sum of 0 belongs to a word that has
-// no word heads, so that none has a share in it; sums is overwritten. Returns log2 of the product of
+// no word heads, so that none has a share in it; sums is overwritten. Returns the product of
 // max(sums[m], 1).
-double row_keys(const double* HWY_RESTRICT weights, size_t ld, size_t n, double* HWY_RESTRICT sums,
-                double* HWY_RESTRICT keys) {
+ScaledProduct row_keys(const double* HWY_RESTRICT weights, size_t ld, size_t n,
+                       double* HWY_RESTRICT sums, double* HWY_RESTRICT keys) {
   const D d;
-  constexpr size_t kStep = 16 * kBlock;  // So many factors below 2^30 do not overflow.
+  constexpr size_t kStep = 16 * kLanes;  // 16 factors below 2^60 do not overflow.
   ScaledProduct product;
   for (size_t begin = 0; begin < ld; begin += kStep) {
     V lanes = hn::Set(d, 1.0);
@@ -43,7 +41,7 @@ double row_keys(const double* HWY_RESTRICT weights, size_t ld, size_t n, double*
     }
     keys[h] = sum(total);
   }
-  return product.log2();
+  return product;
 }
 
 // matrix[position[m]][j] = weights[order[j]][m] for all columns j < ld, taking row n+1 of weights for
@@ -104,7 +102,7 @@ void assign_positions(FactorData& data, const double* keys) {
 
 }  // namespace
 
-double arrange(FactorData& data, double* weights, double* sums) {
+ScaledProduct arrange(FactorData& data, double* weights, double* sums) {
   const auto n = static_cast<std::size_t>(data.table.n);
   const std::size_t ld = data.table.ld;
   const bool single = data.table.root == RootRule::kSingle;
@@ -115,15 +113,15 @@ double arrange(FactorData& data, double* weights, double* sums) {
     for (std::size_t m = 1; m <= n; ++m) sums[m] += weights[m];
   }
   double* keys = sums + ld;
-  double log2_bound = HWY_DYNAMIC_DISPATCH(row_keys)(weights, ld, n, sums, keys);
-  if (single) log2_bound += std::log2(root_sum);
+  ScaledProduct bound = HWY_DYNAMIC_DISPATCH(row_keys)(weights, ld, n, sums, keys);
+  if (single) bound.multiply(root_sum);
   data.order.resize(n + 1);
   data.position.resize(n + kPositionPadding);
   assign_positions(data, keys);
   HWY_DYNAMIC_DISPATCH(permute)
   (weights, ld, n, data.order.data(), data.position.data(),
    data.matrix.resize((n + 1) * ld));
-  return log2_bound;
+  return bound;
 }
 
 }  // namespace taproot::detail

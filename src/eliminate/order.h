@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "core/scaled_product.h"
 #include "eliminate/factor_data.h"
 
 namespace taproot::detail {
@@ -12,9 +13,9 @@ namespace taproot::detail {
 /// leaf-like words first, which is what makes sampling by un-elimination cheap. Any order is right.
 ///
 /// `weights` is [n+2][ld] in sentence order, row = head; its row n+1 is overwritten. Fills order,
-/// position and matrix, and returns log2 of an upper bound of Z (scaled): the product of the columns'
+/// position and matrix, and returns an upper bound of Z (scaled): the product of the columns'
 /// sums, or 1 where one is smaller; single-root, over word heads, times the sum of the ROOT row.
 /// `sums` (2 ld doubles, overwritten) holds the sums of the weights' columns over word heads.
-double arrange(FactorData& data, double* weights, double* sums);
+ScaledProduct arrange(FactorData& data, double* weights, double* sums);
 
 }  // namespace taproot::detail
