@@ -71,6 +71,7 @@ struct Scratch {
   Buffer<double> panel;
   Buffer<double> rows;            ///< A few vectors of length ld.
   Buffer<Wide> wide_square;
+  Buffer<Wide> wide_matrix;
   Buffer<Wide> wide_rows;
   FactorData other;               ///< The same scores under the other root rule.
 };

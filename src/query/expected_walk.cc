@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 
 #include "core/check.h"
@@ -10,36 +11,111 @@ namespace taproot {
 namespace detail {
 namespace {
 
-// Expected steps = sum over words of d_m V[m], with d_m the column's sum (single-root: over words)
-// and V[m] = (expected visits of m) / d_m.
-// Multi-root: V[m] = G[0][m], the diagonal of the inverse Laplacian.
-// Single-root: V[m] = sum over roots r of A[0][r] F(r, m) / Z, F the weight of the forests with the
-// two roots r and m. That is the gradient of log Z with respect to the edges of a head that is always
-// in the root's part: one more row of the reverse pass, whose weights are 0,
-//   V[1] = 0,   V[k] = ((1 - E_k) + sum over m < k of V[m] A[k][m]) / pivot_k.
-template <typename T, typename Weight>
-double expected_visits(const FactorData& data, const Factors<T>& f, const T* g, const T* rest, T* v,
-                       Weight&& weight) {
-  const bool single = f.root == RootRule::kSingle;
-  T total = T(0);
-  for (int k = 1; k <= f.n; ++k) {
-    if (!single) {
-      v[k] = g[static_cast<std::size_t>(k) * f.ld];
-    } else if (k == 1) {
-      v[k] = T(0);
-    } else {
-      T sum = rest[k];
-      for (int m = 1; m < k; ++m) sum += v[m] * f.out_of(k, m);
-      v[k] = sum / f.pivot(k);
-    }
-    const int word = data.order[static_cast<std::size_t>(k)];
-    T column = T(0);
-    for (int h = single ? 1 : 0; h <= f.n; ++h) {
-      if (h != word) column += weight(h, word);
-    }
-    total += column * v[k];
+// The expected number of steps is the sum over words of d_m V[m]: d_m the sum of m's column over the
+// heads that the walk draws from, V[m] d_m the expected number of its visits to m.
+//
+// Multi-root, V[m] = G[0][m], the diagonal of the inverse Laplacian.
+//
+// Single-root, V[m] is the mean over the root r, with p_r = A[0][r] Z_r / Z, of the same diagonal for
+// the words rooted at r, which is F(r, m) / Z_r, with F the weight of the forests with roots r and m. Let H
+// be the gradient given one root o. The forests of two roots are related to those of o by
+//     F(r, m) = Z_r H[r][m] + Z_m H[m][r]            (a walk's commute between r and m)
+// for any o; so V[m] = sum over r of p_r H[r][m] + (Z_m / Z) A[0][r] H[m][r]. For o we take the most
+// probable root: then no term is more than n times their sum, and no digits are lost between them.
+
+// H by sentence index, as wide as the data given the root need it.
+class RootedGradient {
+ public:
+  RootedGradient(const FactorData& data, const Scratch& scratch) : data_(data), scratch_(scratch) {}
+  Wide operator()(int head, int modifier) const {
+    const std::size_t at =
+        static_cast<std::size_t>(data_.position[static_cast<std::size_t>(modifier)]) * data_.table.ld +
+        static_cast<std::size_t>(data_.position[static_cast<std::size_t>(head)]);
+    return data_.tame ? Wide(scratch_.square[at]) : scratch_.wide_square[at];
   }
-  return to_double(total);
+
+ private:
+  const FactorData& data_;
+  const Scratch& scratch_;
+};
+
+// The sum of the scaled weights of a word's column over the heads that the walk draws from.
+Wide column_sum(const ScoreTable& table, int word) {
+  Wide sum = 0.0;
+  for (int h = table.root == RootRule::kSingle ? 1 : 0; h <= table.n; ++h) {
+    if (h != word) sum += wide_weight(table, h, word);
+  }
+  return sum;
+}
+
+Wide multi_root_steps(const FactorData& data, Scratch& scratch) {
+  gradient_of(data, scratch);
+  const RootedGradient g(data, scratch);
+  Wide total = 0.0;
+  for (int m = 1; m <= data.table.n; ++m) total += column_sum(data.table, m) * g(0, m);
+  return total;
+}
+
+// The same scores with all ROOT edges but one forbidden, eliminated into scratch.other.
+void eliminate_given_root(const FactorData& data, int root, Scratch& scratch) {
+  const ScoreTable& table = data.table;
+  const std::size_t size = (static_cast<std::size_t>(table.n) + 1) * table.ld;
+  double* scores = scratch.probabilities.resize(size);
+  std::copy(table.row(0), table.row(0) + size, scores);
+  for (int m = 1; m <= table.n; ++m) {
+    if (m != root) scores[m] = -HUGE_VAL;
+  }
+  const ScoreView view(scores, table.n, static_cast<std::ptrdiff_t>(table.ld), 1);
+  load_scores(view, RootRule::kSingle, scratch.other.table);
+  eliminate_table(scratch.other, scratch);
+}
+
+// Z_m / Z for every word, by sentence index; of the scaled weights.
+void root_shares(const FactorData& data, Buffer<Wide>& shares, Wide* by_position) {
+  const auto n = static_cast<std::size_t>(data.table.n);
+  shares.resize(n + 1);
+  if (data.wide) {
+    root_gradient(data.wide_factors(), by_position);
+    for (std::size_t k = 1; k <= n; ++k) {
+      shares[static_cast<std::size_t>(data.order[k])] = by_position[k];
+    }
+  } else {
+    Buffer<double> g;
+    root_gradient(data.factors(), g.resize(n + 1));
+    for (std::size_t k = 1; k <= n; ++k) shares[static_cast<std::size_t>(data.order[k])] = g[k];
+  }
+}
+
+Wide single_root_steps(const FactorData& data, Scratch& scratch) {
+  const int n = data.table.n;
+  const auto index = [](int i) { return static_cast<std::size_t>(i); };
+  Buffer<Wide> share;
+  root_shares(data, share, scratch.wide_rows.resize(data.table.ld));
+  Buffer<Wide> root_weight;
+  root_weight.resize(index(n) + 1);
+  int likeliest = 0;
+  double best = -1;
+  for (int r = 1; r <= n; ++r) {
+    root_weight[index(r)] = wide_weight(data.table, 0, r);
+    const double p = (root_weight[index(r)] * share[index(r)]).to_double();
+    if (p > best) {
+      best = p;
+      likeliest = r;
+    }
+  }
+  eliminate_given_root(data, likeliest, scratch);
+  gradient_of(scratch.other, scratch);
+  const RootedGradient h(scratch.other, scratch);
+  Wide total = 0.0;
+  for (int m = 1; m <= n; ++m) {
+    Wide v = 0.0;
+    for (int r = 1; r <= n; ++r) {
+      if (r == m || root_weight[index(r)].is_zero()) continue;
+      v += root_weight[index(r)] * (share[index(r)] * h(r, m) + share[index(m)] * h(m, r));
+    }
+    total += column_sum(data.table, m) * v;
+  }
+  return total;
 }
 
 }  // namespace
@@ -48,25 +124,9 @@ double expected_visits(const FactorData& data, const Factors<T>& f, const T* g, 
 double expected_steps(const Factorization& f, Workspace& workspace) {
   const detail::FactorData& data = detail::require_ok(f, "expected_steps");
   detail::Scratch& scratch = detail::Access::scratch(workspace);
-  const std::size_t ld = data.table.ld;
-  if (data.wide) {
-    detail::Buffer<detail::Wide> rows;
-    detail::Wide* rest = rows.resize(2 * ld);
-    detail::gradient_of(data, scratch, nullptr, rest);
-    return detail::expected_visits(
-        data, data.wide_factors(), scratch.wide_square.data(), rest, rest + ld,
-        [&](int h, int m) { return detail::wide_weight(data.table, h, m); });
-  }
-  double* rest = scratch.rows.resize(2 * ld);
-  detail::gradient_of(data, scratch, rest);
-  const std::size_t nodes = static_cast<std::size_t>(f.n()) + 1;
-  double* weights = scratch.probabilities.resize(nodes * ld);
-  detail::fill_weights(data.table, 0, f.n() + 1, weights);
-  return detail::expected_visits(data, data.factors(), scratch.square.data(), rest, rest + ld,
-                                 [=](int h, int m) {
-                                   return weights[static_cast<std::size_t>(h) * ld +
-                                                  static_cast<std::size_t>(m)];
-                                 });
+  return (f.root_rule() == RootRule::kMulti ? detail::multi_root_steps(data, scratch)
+                                            : detail::single_root_steps(data, scratch))
+      .to_double();
 }
 
 double expected_steps(const Factorization& f) {

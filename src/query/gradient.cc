@@ -17,8 +17,8 @@ namespace taproot::detail::HWY_NAMESPACE {
 // within a panel is done word by word.
 class ReversePass {
  public:
-  ReversePass(const Factors<double>& f, double* g, double* rest, Scratch& scratch)
-      : f_(f), ld_(f.ld), g_(g), rest_(rest) {
+  ReversePass(const Factors<double>& f, double* g, Scratch& scratch)
+      : f_(f), ld_(f.ld), g_(g) {
     // Wide panels for large n, where the products must not be bound by memory.
     panel_ = f.n >= 256 ? 32 : kBlock;
     double* memory = scratch.panel.resize((2 * panel_ + 1) * ld_);
@@ -113,7 +113,6 @@ class ReversePass {
       total = multiply_add(share, load(gu + j), total);
     }
     const double rest = 1 - sum(total);
-    if (rest_ != nullptr) rest_[k] = rest;
     double* HWY_RESTRICT target = row(k);
     for (size_t j = 0; j < columns; j += kBlock) {
       Block value = multiply(add(load(gu + j), broadcast(rest)), broadcast(inverse));
@@ -134,15 +133,14 @@ class ReversePass {
   const Factors<double>& f_;
   size_t ld_;
   double* g_;
-  double* rest_;
   size_t panel_;
   double* sums_;   // [panel][ld]: gu of the panel's words
   double* heads_;  // [ld][panel]
   double* share_;  // [ld]
 };
 
-void reverse_pass(const Factors<double>& f, double* g, double* rest, Scratch& scratch) {
-  ReversePass(f, g, rest, scratch).run();
+void reverse_pass(const Factors<double>& f, double* g, Scratch& scratch) {
+  ReversePass(f, g, scratch).run();
 }
 
 }  // namespace taproot::detail::HWY_NAMESPACE
@@ -153,8 +151,27 @@ namespace taproot::detail {
 
 HWY_EXPORT(reverse_pass);
 
-void gradient(const Factors<double>& f, double* gradient, double* rest, Scratch& scratch) {
-  HWY_DYNAMIC_DISPATCH(reverse_pass)(f, gradient, rest, scratch);
+void gradient(const Factors<double>& f, double* gradient, Scratch& scratch) {
+  HWY_DYNAMIC_DISPATCH(reverse_pass)(f, gradient, scratch);
+}
+
+void gradient_of(const FactorData& data, Scratch& scratch) {
+  const std::size_t ld = data.table.ld;
+  const std::size_t size = (static_cast<std::size_t>(data.table.n) + 1) * ld;
+  if (data.tame) {
+    gradient(data.factors(), scratch.square.resize(size), scratch);
+    return;
+  }
+  Factors<Wide> f = data.wide_factors();
+  if (!data.wide) {  // Factors that are exact in double, with a gradient that might not be.
+    Wide* matrix = scratch.wide_matrix.resize(size + ld);
+    std::copy(data.matrix.data(), data.matrix.data() + size, matrix);
+    std::copy(data.pivot.data(), data.pivot.data() + data.table.n + 1, matrix + size);
+    f.matrix = matrix;
+    f.pivot_data = matrix + size;
+  }
+  Wide* share = scratch.wide_rows.resize(2 * ld);
+  gradient_simply(f, scratch.wide_square.resize(size), share, share + ld);
 }
 
 }  // namespace taproot::detail

@@ -14,46 +14,56 @@
 
 namespace taproot::detail {
 
-/// Fills gradient, [n+1][ld]; row 0, the diagonal and columns beyond n are 0. `rest` takes, if not
-/// null, 1 - E for positions 2..n. For data that is tame: no entry can then overflow.
-void gradient(const Factors<double>& f, double* gradient, double* rest, Scratch& scratch);
+/// Fills gradient, [n+1][ld]; row 0, the diagonal and columns beyond n are 0. Only for factors that are
+/// tame: G is also wanted for edges of weight 0, where it is bounded by nothing else.
+void gradient(const Factors<double>& f, double* gradient, Scratch& scratch);
 
-/// The same by the definition over any scalar; `share` and `gu` are scratch for n+1 scalars each.
-/// The reference of the tests, and the way for what is not tame: where A[h][k] (or A[k][m]) is 0, G is
-/// left at 0. It would only ever be multiplied by 0, and might overflow.
+/// The same by the definition over any scalar: the reference of the tests, and on Wide the way for
+/// what is not tame. `share` and `gu` are scratch for n+1 scalars each.
 template <typename T>
-void gradient_simply(const Factors<T>& f, T* gradient, T* rest, T* share, T* gu) {
+void gradient_simply(const Factors<T>& f, T* gradient, T* share, T* gu) {
   const auto g = [&](int h, int m) -> T& {
     return gradient[static_cast<std::size_t>(m) * f.ld + static_cast<std::size_t>(h)];
   };
-  const T zero = T(0);
   for (int m = 0; m <= f.n; ++m) {
-    for (int h = 0; h <= f.n; ++h) g(h, m) = zero;
+    for (int h = 0; h <= f.n; ++h) g(h, m) = T(0);
   }
   g(0, 1) = T(1) / f.pivot(1);
   for (int k = 2; k <= f.n; ++k) {
-    const T* into = f.into(k);
-    for (int h = 0; h < k; ++h) gu[h] = zero;
+    for (int h = 0; h < k; ++h) gu[h] = T(0);
     for (int m = 1; m < k; ++m) {
       for (int h = 0; h < k; ++h) gu[h] += g(h, m) * f.out_of(k, m);
     }
-    T e = zero;
+    T e = T(0);
     for (int h = 0; h < k; ++h) {
-      share[h] = into[h] / f.pivot(k);
+      share[h] = f.into(k)[h] / f.pivot(k);
       e += share[h] * gu[h];
     }
-    const T left = T(1) - e;
-    if (rest != nullptr) rest[k] = left;
+    const T rest = T(1) - e;
     for (int h = 0; h < k; ++h) {
-      if (into[h] == zero) continue;
       const bool lone_root = h == 0 && f.root == RootRule::kSingle;
-      g(h, k) = (lone_root ? gu[h] : left + gu[h]) / f.pivot(k);
+      g(h, k) = (lone_root ? gu[h] : rest + gu[h]) / f.pivot(k);
     }
     for (int m = 1; m < k; ++m) {
-      if (f.out_of(k, m) == zero) continue;
       for (int h = 0; h < k; ++h) g(k, m) += share[h] * g(h, m);
     }
   }
 }
+
+/// The gradient's ROOT row alone, single-root, into g[1..n]: G[0][k] = sum over m < k of
+/// G[0][m] A[k][m] / pivot_k, in O(n^2) and free of subtraction. Each G[0][m], once known, is pushed on
+/// to the sums of the words k > m: that runs along rows.
+template <typename T>
+void root_gradient(const Factors<T>& f, T* g) {
+  for (int k = 1; k <= f.n; ++k) g[k] = T(k == 1 ? 1 : 0);
+  for (int m = 1; m <= f.n; ++m) {
+    g[m] = g[m] / f.pivot(m);
+    const T* out_of = f.into(m);
+    for (int k = m + 1; k <= f.n; ++k) g[k] += g[m] * out_of[k];
+  }
+}
+
+/// Fills scratch.square with the gradient if the data is tame, scratch.wide_square if not.
+void gradient_of(const FactorData& data, Scratch& scratch);
 
 }  // namespace taproot::detail

@@ -63,21 +63,6 @@ const FactorData& require_ok(const Factorization& f, const char* function) {
   return data;
 }
 
-void gradient_of(const FactorData& data, Scratch& scratch, double* rest, Wide* wide_rest) {
-  const std::size_t size = (static_cast<std::size_t>(data.table.n) + 1) * data.table.ld;
-  if (data.wide) {
-    Wide* share = scratch.wide_rows.resize(2 * data.table.ld);
-    gradient_simply(data.wide_factors(), scratch.wide_square.resize(size), wide_rest, share,
-                    share + data.table.ld);
-  } else if (data.tame) {
-    gradient(data.factors(), scratch.square.resize(size), rest, scratch);
-  } else {
-    double* share = scratch.panel.resize(2 * data.table.ld);
-    gradient_simply(data.factors(), scratch.square.resize(size), rest, share,
-                    share + data.table.ld);
-  }
-}
-
 const double* weights_of(const FactorData& data, int head, double* memory) {
   if (data.has_weights()) return data.weights.data() + static_cast<std::size_t>(head) * data.table.ld;
   fill_weights(data.table, head, head + 1, memory);
@@ -111,7 +96,7 @@ bool columns_sum_to_one(const FactorData& data, EdgeMatrix p) {
 
 void fill_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out) {
   gradient_of(data, scratch);
-  if (data.wide) {
+  if (!data.tame) {
     fill_wide_marginals(data, scratch, out);
   } else {
     const auto n = static_cast<std::size_t>(data.table.n);

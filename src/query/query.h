@@ -17,10 +17,6 @@ double scaled_log_partition(const FactorData& data);
 /// The scaled weights of one head's edges in double, [ld]: kept ones, or computed into `memory`.
 const double* weights_of(const FactorData& data, int head, double* memory);
 
-/// Fills scratch.square (or wide_square) with the gradient, and rest as gradient() says.
-void gradient_of(const FactorData& data, Scratch& scratch, double* rest = nullptr,
-                 Wide* wide_rest = nullptr);
-
 /// marginals(), unchecked.
 void fill_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out);
 

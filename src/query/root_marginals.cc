@@ -1,33 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 
 #include "core/check.h"
+#include "query/gradient.h"
 #include "query/query.h"
 #include "scores/weights.h"
 
 namespace taproot {
-namespace detail {
-namespace {
-
-// Row ROOT of the gradient alone, single-root: G[0][k] = sum over m < k of G[0][m] A[k][m] / pivot_k.
-// Each G[0][m], once known, is pushed on to the sums of the words k > m: that runs along rows.
-template <typename T, typename Weight>
-void fill_single(const FactorData& data, const Factors<T>& f, T* g, Weight&& weight,
-                 std::span<double> out) {
-  std::fill(g + 1, g + f.n + 1, T(0));
-  g[1] = T(1);
-  for (int m = 1; m <= f.n; ++m) {
-    g[m] = g[m] / f.pivot(m);
-    const T* row = f.into(m);
-    for (int k = m + 1; k <= f.n; ++k) g[k] += g[m] * row[k];
-    const int word = data.order[static_cast<std::size_t>(m)];
-    out[static_cast<std::size_t>(word) - 1] = to_double(weight(word) * g[m]);
-  }
-}
-
-}  // namespace
-}  // namespace detail
 
 void root_marginals(const Factorization& f, Workspace& workspace, std::span<double> out) {
   const detail::FactorData& data = detail::require_ok(f, "root_marginals");
@@ -37,14 +16,25 @@ void root_marginals(const Factorization& f, Workspace& workspace, std::span<doub
   if (f.root_rule() == RootRule::kMulti) {
     const double* p = detail::marginals_in(data, scratch);
     std::copy(p + 1, p + 1 + n, out.begin());
-  } else if (data.wide) {
-    detail::fill_single(data, data.wide_factors(), scratch.wide_rows.resize(data.table.ld),
-                [&](int word) { return detail::wide_weight(data.table, 0, word); }, out);
+    return;
+  }
+  const std::size_t ld = data.table.ld;
+  if (data.wide) {
+    detail::Wide* g = scratch.wide_rows.resize(ld);
+    detail::root_gradient(data.wide_factors(), g);
+    for (std::size_t k = 1; k <= n; ++k) {
+      const int word = data.order[k];
+      const detail::Wide p = detail::wide_weight(data.table, 0, word) * g[k];
+      out[static_cast<std::size_t>(word) - 1] = p.to_double();
+    }
   } else {
-    double* memory = scratch.rows.resize(2 * data.table.ld);
-    const double* weights = detail::weights_of(data, 0, memory);
-    detail::fill_single(data, data.factors(), memory + data.table.ld,
-                [=](int word) { return weights[word]; }, out);
+    double* g = scratch.rows.resize(2 * ld);
+    const double* weights = detail::weights_of(data, 0, g + ld);
+    detail::root_gradient(data.factors(), g);
+    for (std::size_t k = 1; k <= n; ++k) {
+      const int word = data.order[k];
+      out[static_cast<std::size_t>(word) - 1] = weights[word] * g[k];
+    }
   }
 }
 

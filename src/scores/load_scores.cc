@@ -35,11 +35,23 @@ void copy_row(const ScoreView& view, size_t head, double* HWY_RESTRICT dst) {
   }
 }
 
+// The first `count` < kLanes doubles at p, then zeros; what lies behind them is not read.
+HWY_INLINE V load_partial(const double* p, size_t count) {
+  const D d;
+#if HWY_MEM_OPS_MIGHT_FAULT
+  HWY_ALIGN double lanes[kLanes] = {};
+  for (size_t i = 0; i < count; ++i) lanes[i] = p[i];
+  return hn::LoadU(d, lanes);
+#else
+  return hn::MaskedLoad(hn::FirstN(d, count), d, p);
+#endif
+}
+
 // Copies the columns [j, j + kLanes) of rows [first, last) from source, blanks the cells that are
 // ignored, and raises top to the maxima over word heads. Whether all other cells are ordinary scores.
 HWY_INLINE bool load_columns(const double* source, std::ptrdiff_t source_stride, size_t j,
-                             size_t first, size_t last, size_t n, double* HWY_RESTRICT scores,
-                             size_t ld, V& top) {
+                             size_t first, size_t last, size_t n, double* scores, size_t ld,
+                             V& top) {
   const D d;
   const V minus_inf = hn::Set(d, -HUGE_VAL);
   const V limit = hn::Set(d, kMaxScore);
@@ -47,11 +59,11 @@ HWY_INLINE bool load_columns(const double* source, std::ptrdiff_t source_stride,
   const auto outside = hn::Or(hn::Eq(column, hn::Zero(d)),
                               hn::Gt(column, hn::Set(d, static_cast<double>(n))));
   const bool whole = j + kLanes <= n + 1;
-  const auto present = hn::FirstN(d, n + 1 - std::min(j, n + 1));
+  const size_t present = n + 1 - std::min(j, n + 1);
   auto unusual = hn::FirstN(d, 0);
   for (size_t head = first; head < last; ++head) {
     const double* from = source + static_cast<std::ptrdiff_t>(head) * source_stride + j;
-    const V raw = whole ? hn::LoadU(d, from) : hn::MaskedLoad(present, d, from);
+    const V raw = whole ? hn::LoadU(d, from) : load_partial(from, present);
     const auto ignored =
         hn::Or(outside, hn::Eq(column, hn::Set(d, static_cast<double>(head))));
     const V s = hn::IfThenElse(ignored, minus_inf, raw);

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What must hold whatever the scores, and the queries beyond marginals against the oracle.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "property/check.h"
+#include "support/families.h"
+#include "unit/core/targets.h"
+
+namespace taproot {
+namespace {
+
+using oracle::Problem;
+using oracle::Root;
+
+constexpr Root kRoots[] = {Root::kSingle, Root::kMulti};
+
+std::vector<Problem> mixed_problems() {
+  return {oracle::uniform(1),
+          oracle::uniform(7),
+          oracle::gaussian(2, 1, 1),
+          oracle::gaussian(3, 1, 2),
+          oracle::gaussian(12, 3, 3),
+          oracle::gaussian(30, 10, 4),
+          oracle::heavy_tailed(9, 5),
+          oracle::attractor_pairs(8, 5, 6),
+          oracle::attractor_pairs(9, 25, 7),
+          oracle::attractor_pairs(6, 900, 8),
+          oracle::rings(9, 3, 12, 9),
+          oracle::nested_rings(9, 8, 10),
+          oracle::near_empty_columns(11, 11),
+          oracle::masked(10, -1e4, 12),
+          oracle::column_offsets(8, 1e5, 13)};
+}
+
+// n^(n-1) single-root trees, (n+1)^(n-1) multi-root ones (Cayley).
+TEST(Identities, CountsOfTreesAtZeroScores) {
+  for (const int n : {1, 2, 3, 4, 10, 50, 100, 300, 999}) {
+    const double single = (n - 1) * std::log(n);
+    const double multi = (n - 1) * std::log(n + 1);
+    const Problem problem = oracle::uniform(n);
+    const Factorization s = factored(problem, Root::kSingle);
+    const Factorization m = factored(problem, Root::kMulti);
+    EXPECT_NEAR(log_partition(s), single, 1e-13 * std::max(1.0, single)) << n;
+    EXPECT_NEAR(log_partition(m), multi, 1e-13 * std::max(1.0, multi)) << n;
+    EXPECT_NEAR(entropy(s), single, 1e-11 * std::max(1.0, single)) << n;
+    EXPECT_NEAR(expected_tries(s) / std::pow((n + 1.0) / n, n - 1), 1, 1e-11) << n;
+    // Closed forms of Wilson's walk at uniform weights.
+    EXPECT_NEAR(expected_steps(s), 2.0 * (n - 1) * (n - 1) / n, 1e-9 * n) << n;
+    EXPECT_NEAR(expected_steps(m), 2.0 * n * n / (n + 1), 1e-9 * n) << n;
+  }
+}
+
+TEST(Identities, EveryWordHasOneHead) {
+  for_each_target([] {
+    for (const Problem& problem : mixed_problems()) {
+      const auto side = static_cast<std::size_t>(problem.n) + 1;
+      for (const Root root : kRoots) {
+        const std::vector<double> p = marginals(factored(problem, root));
+        double roots = 0;
+        for (std::size_t m = 0; m < side; ++m) {
+          double sum = 0;
+          for (std::size_t h = 0; h < side; ++h) sum += p[h * side + m];
+          EXPECT_NEAR(sum, m == 0 ? 0 : 1, 1e-13) << "word " << m;
+          EXPECT_EQ(p[m * side + m], 0);
+          roots += p[m];
+        }
+        if (root == Root::kSingle) {
+          EXPECT_NEAR(roots, 1, 1e-13);
+        }
+      }
+    }
+  });
+}
+
+// d logZ / d S[h][m] = p(h -> m), by central differences with Richardson's extrapolation.
+TEST(Identities, MarginalsAreTheGradientOfLogPartition) {
+  for (const int n : {1, 2, 3, 6, 9}) {
+    Problem problem = oracle::gaussian(n, 1.5, static_cast<std::uint64_t>(n));
+    for (const Root root : kRoots) {
+      const std::vector<double> p = marginals(factored(problem, root));
+      for (int h = 0; h <= n; ++h) {
+        for (int m = 1; m <= n; ++m) {
+          if (h == m) continue;
+          const auto cell = static_cast<std::size_t>(h * (n + 1) + m);
+          const double at = problem.scores[cell];
+          const auto difference = [&](double step) {
+            problem.scores[cell] = at + step;
+            const double up = log_partition(factored(problem, root));
+            problem.scores[cell] = at - step;
+            const double down = log_partition(factored(problem, root));
+            problem.scores[cell] = at;
+            return (up - down) / (2 * step);
+          };
+          const double slope = (4 * difference(1e-3) - difference(2e-3)) / 3;
+          EXPECT_NEAR(p[cell], slope, 1e-11) << h << " -> " << m << " " << name(root);
+        }
+      }
+    }
+  }
+}
+
+TEST(Queries, ExpectedStepsAndTriesAreExact) {
+  for (const Problem& problem : mixed_problems()) {
+    const double tries = oracle::expected_tries(problem);
+    for (const Root root : kRoots) {
+      SCOPED_TRACE(testing::Message() << "n = " << problem.n << " " << name(root));
+      const Factorization f = factored(problem, root);
+      const double steps = oracle::matrix_tree(problem, root).expected_steps;
+      if (std::isinf(steps)) {
+        EXPECT_TRUE(std::isinf(expected_steps(f)));
+      } else {
+        EXPECT_NEAR(expected_steps(f), steps, 1e-11 * std::max(1.0, steps));
+      }
+      EXPECT_NEAR(expected_tries(f) / tries, 1, 1e-12);
+    }
+  }
+}
+
+TEST(Queries, ExpectedTriesAreInfiniteWithoutASingleRootTree) {
+  // Two words that only ROOT can head.
+  const std::vector<double> scores{0, 1, 2, 0, 0, -HUGE_VAL, 0, -HUGE_VAL, 0};
+  EXPECT_EQ(expected_tries(eliminate(ScoreView(scores.data(), 2), RootRule::kMulti)), HUGE_VAL);
+}
+
+TEST(Queries, LogProbIsExactForEveryTree) {
+  for (const Problem& problem :
+       {oracle::gaussian(1, 1, 1), oracle::gaussian(4, 2, 2), oracle::attractor_pairs(4, 30, 3),
+        oracle::attractor_pairs(5, 900, 4), oracle::masked(4, -1e4, 5), oracle::masked(4, -1e9, 5),
+        oracle::column_offsets(4, 1e5, 6), oracle::near_empty_columns(5, 7)}) {
+    for (const Root root : kRoots) {
+      const Factorization f = factored(problem, root);
+      double total = 0;
+      for (const auto& [heads, probability] : oracle::all_trees(problem, root)) {
+        const double exact = oracle::log_prob(problem, root, heads);
+        const double ours = log_prob(f, heads);
+        EXPECT_NEAR(ours, exact, 1e-13 * std::max(1.0, std::abs(exact)));
+        total += std::exp(ours);
+      }
+      EXPECT_NEAR(total, 1, 1e-12);
+    }
+  }
+}
+
+TEST(Queries, LogProbOfWhatIsNoTree) {
+  const Problem problem = oracle::gaussian(3, 1, 1);
+  const Factorization single = factored(problem, Root::kSingle);
+  const Factorization multi = factored(problem, Root::kMulti);
+  const std::vector<std::int32_t> cycle{2, 1, 0};
+  const std::vector<std::int32_t> two_roots{0, 0, 1};
+  EXPECT_EQ(log_prob(single, cycle), -HUGE_VAL);
+  EXPECT_EQ(log_prob(single, two_roots), -HUGE_VAL);
+  EXPECT_TRUE(std::isfinite(log_prob(multi, two_roots)));
+  EXPECT_THROW(log_prob(single, std::vector<std::int32_t>{0, 1}), std::invalid_argument);
+  EXPECT_THROW(log_prob(single, std::vector<std::int32_t>{0, 1, 4}), std::invalid_argument);
+  EXPECT_THROW(log_prob(single, std::vector<std::int32_t>{0, 1, -1}), std::invalid_argument);
+}
+
+TEST(Queries, DivergencesAreExact) {
+  const std::vector<std::pair<Problem, Problem>> pairs{
+      {oracle::gaussian(1, 1, 1), oracle::gaussian(1, 1, 2)},
+      {oracle::gaussian(6, 1, 1), oracle::gaussian(6, 2, 2)},
+      {oracle::gaussian(20, 3, 3), oracle::gaussian(20, 3, 4)},
+      {oracle::attractor_pairs(8, 30, 5), oracle::gaussian(8, 1, 6)},
+      {oracle::near_empty_columns(9, 7), oracle::gaussian(9, 1, 8)},
+      {oracle::column_offsets(7, 1e5, 9), oracle::column_offsets(7, 1e5, 10)}};
+  for (const auto& [p, q] : pairs) {
+    for (const Root root : kRoots) {
+      const Factorization fp = factored(p, root);
+      const Factorization fq = factored(q, root);
+      const double cross = oracle::cross_entropy(p, q, root);
+      const double kl = oracle::kl_divergence(p, q, root);
+      EXPECT_NEAR(cross_entropy(fp, fq), cross, 1e-11 * std::max(1.0, std::abs(cross)));
+      EXPECT_NEAR(kl_divergence(fp, fq), kl, 1e-11 * std::max(1.0, kl));
+      EXPECT_EQ(kl_divergence(fp, fp), 0);
+      EXPECT_NEAR(cross_entropy(fp, fp), entropy(fp), 1e-12 * std::max(1.0, entropy(fp)));
+    }
+  }
+}
+
+// q forbids one edge that p allows. Infinite exactly when some tree of p has the edge, even where its
+// probability is far below what a marginal resolves.
+TEST(Queries, DivergenceIsInfiniteByTheGraphAlone) {
+  int infinite = 0;
+  int finite = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Problem p = seed % 2 == 0 ? oracle::sparse(5, 0.4, seed) : oracle::attractor_pairs(4, 60, seed);
+    for (std::size_t cell = 0; cell < p.scores.size(); ++cell) {
+      const int head = static_cast<int>(cell) / (p.n + 1);
+      const int modifier = static_cast<int>(cell) % (p.n + 1);
+      if (modifier == 0 || head == modifier || p.scores[cell] == -HUGE_VAL) continue;
+      Problem q = p;
+      q.scores[cell] = -HUGE_VAL;
+      for (const Root root : kRoots) {
+        const Factorization fp = factored(p, root);
+        const Factorization fq = factored(q, root);
+        if (!fp.outcome().ok() || !fq.outcome().ok()) continue;
+        const double exact = oracle::kl_divergence(p, q, root);
+        EXPECT_EQ(std::isinf(kl_divergence(fp, fq)), std::isinf(exact));
+        EXPECT_EQ(std::isinf(cross_entropy(fp, fq)), std::isinf(exact));
+        (std::isinf(exact) ? infinite : finite)++;
+      }
+    }
+  }
+  EXPECT_GT(infinite, 100);
+  EXPECT_GT(finite, 20);
+}
+
+TEST(Queries, ExpectationIsASumOverTrees) {
+  const Problem problem = oracle::gaussian(5, 2, 3);
+  std::vector<double> values = oracle::gaussian(5, 4, 4).scores;
+  for (const Root root : kRoots) {
+    double exact = 0;
+    for (const auto& [heads, probability] : oracle::all_trees(problem, root)) {
+      double value = 0;
+      for (std::size_t m = 1; m <= heads.size(); ++m) {
+        value += values[static_cast<std::size_t>(heads[m - 1]) * 6 + m];
+      }
+      exact += probability * value;
+    }
+    EXPECT_NEAR(expectation(factored(problem, root), values), exact, 1e-12);
+  }
+  // Infinite values of edges that no tree has count nothing.
+  Problem forced = problem;
+  forced.scores[2 * 6 + 3] = -HUGE_VAL;
+  values[2 * 6 + 3] = HUGE_VAL;
+  EXPECT_TRUE(std::isfinite(expectation(factored(forced, Root::kSingle), values)));
+}
+
+TEST(Queries, MisuseThrows) {
+  const Factorization f = factored(oracle::gaussian(4, 1, 1), Root::kSingle);
+  const Factorization longer = factored(oracle::gaussian(5, 1, 1), Root::kSingle);
+  const Factorization multi = factored(oracle::gaussian(4, 1, 1), Root::kMulti);
+  std::vector<double> out(25);
+  Workspace workspace;
+  EXPECT_THROW(expectation(f, std::vector<double>(24)), std::invalid_argument);
+  EXPECT_THROW(kl_divergence(f, longer), std::invalid_argument);
+  EXPECT_THROW(kl_divergence(f, multi), std::invalid_argument);
+  EXPECT_THROW(cross_entropy(f, longer), std::invalid_argument);
+  EXPECT_THROW(marginals(f, workspace, {out.data(), 4}), std::invalid_argument);
+  EXPECT_THROW(marginals(f, workspace, {nullptr, 5}), std::invalid_argument);
+  EXPECT_THROW(root_marginals(f, workspace, std::span<double>(out)), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace taproot

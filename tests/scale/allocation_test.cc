@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A batch that has met its longest sentence allocates no more. Counted by replacing operator new, so
+// this is a program of its own.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "support/families.h"
+#include "taproot/taproot.h"
+
+namespace {
+std::atomic<long> allocations{0};
+
+void* counted(std::size_t size, std::size_t alignment) {
+  ++allocations;
+  void* p = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t)); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return counted(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace taproot {
+namespace {
+
+TEST(Allocation, NoneInTheSteadyStateOfABatch) {
+  std::vector<oracle::Problem> problems;
+  for (int i = 0; i < 50; ++i) {
+    const auto seed = static_cast<std::uint64_t>(i);
+    problems.push_back(oracle::gaussian(1 + i * 13 % 60, 2, seed));
+    problems.push_back(oracle::sparse(5 + i % 20, 0.3, seed));
+  }
+  problems.push_back(oracle::attractor_pairs(20, 900, 1));  // The wide scalar too.
+  std::vector<ScoreView> views;
+  for (const auto& problem : problems) views.emplace_back(problem.scores.data(), problem.n);
+  const Scores scores(views);
+  std::vector<Outcome> outcomes(scores.size());
+  std::vector<double> out(scores.size());
+  Pool pool(1);
+
+  const long before = allocations;
+  log_partition(pool, scores, outcomes, out);
+  EXPECT_GT(allocations, before) << "the counter does not count";
+  const long warm = allocations;
+  for (int i = 0; i < 3; ++i) log_partition(pool, scores, outcomes, out);
+  EXPECT_EQ(allocations, warm);
+
+  entropy(pool, scores, outcomes, out);
+  const long warm_entropy = allocations;
+  entropy(pool, scores, outcomes, out);
+  EXPECT_EQ(allocations, warm_entropy);
+}
+
+}  // namespace
+}  // namespace taproot
