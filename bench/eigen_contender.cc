@@ -18,10 +18,11 @@ EigenContender::EigenContender(const std::vector<double>& scores, int n)
   w.resize(n + 1, n + 1);
   for (int h = 0; h <= n; ++h) {
     for (int m = 0; m <= n; ++m) {
-      w(h, m) = h == m || m == 0
-                    ? 0.0
-                    : std::exp(scores[static_cast<std::size_t>(h) * static_cast<std::size_t>(n + 1) +
-                                      static_cast<std::size_t>(m)]);
+      w(h, m) =
+          h == m || m == 0
+              ? 0.0
+              : std::exp(scores[static_cast<std::size_t>(h) * static_cast<std::size_t>(n + 1) +
+                                static_cast<std::size_t>(m)]);
     }
   }
   Eigen::MatrixXd& l = matrices_->laplacian;

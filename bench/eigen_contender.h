@@ -14,8 +14,8 @@ class EigenContender {
   EigenContender(const std::vector<double>& scores, int n);
   ~EigenContender();
 
-  double log_partition();     ///< by PartialPivLU
-  void invert();              ///< inverse(), into memory that is kept
+  double log_partition();                 ///< by PartialPivLU
+  void invert();                          ///< inverse(), into memory that is kept
   std::vector<double> marginals() const;  ///< from the last invert()
 
  private:

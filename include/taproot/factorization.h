@@ -56,7 +56,8 @@ class TAPROOT_API Factorization {
 /// Eliminates the words of a sentence.
 ///
 /// Z = sum over trees of exp(sum of S[head][modifier] over the tree's edges), by eliminating one
-/// word k after the other: with A = exp(S) and P the pivot, the sum of column k over the heads left,
+/// word k after the other: with A = exp(S) and P the pivot, the sum of column k over the heads
+/// left,
 ///     Z *= P,    A[h][m] += A[h][k] A[k][m] / P   for the words left,
 /// only additions, products and quotients of non-negative numbers. So every quantity has full
 /// relative accuracy, whatever the conditioning; see docs/math.md.

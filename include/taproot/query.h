@@ -29,8 +29,9 @@ TAPROOT_API double log_partition(const Factorization& f);
 TAPROOT_API void marginals(const Factorization& f, Workspace& workspace, EdgeMatrix out);
 TAPROOT_API std::vector<double> marginals(const Factorization& f);
 
-/// p(0 -> m) for m = 1..n into out[m-1]. Single-root: they sum to 1, have full *relative* accuracy
-/// (no subtraction) and cost n^2/2 multiply-adds; multi-root: as marginals().
+/// p(0 -> m) for m = 1..n into out[m-1]. Single-root: they sum to 1, cost n^2/2 multiply-adds and
+/// have full *relative* accuracy down to 2^-256, since nothing is subtracted; multi-root: as
+/// marginals().
 TAPROOT_API void root_marginals(const Factorization& f, Workspace& workspace,
                                 std::span<double> out);
 TAPROOT_API std::vector<double> root_marginals(const Factorization& f);
@@ -49,8 +50,8 @@ TAPROOT_API double expectation(const Factorization& f, std::span<const double> v
                                Workspace& workspace);
 TAPROOT_API double expectation(const Factorization& f, std::span<const double> values);
 
-/// -sum_t p(t) log q(t), for two score sets over one sentence under one root rule. +inf exactly when
-/// some tree that p allows uses an edge that q forbids. Cost: marginals() of p.
+/// -sum_t p(t) log q(t), for two score sets over one sentence under one root rule. +inf exactly
+/// when some tree that p allows uses an edge that q forbids. Cost: marginals() of p.
 TAPROOT_API double cross_entropy(const Factorization& p, const Factorization& q,
                                  Workspace& workspace);
 TAPROOT_API double cross_entropy(const Factorization& p, const Factorization& q);
@@ -61,13 +62,13 @@ TAPROOT_API double kl_divergence(const Factorization& p, const Factorization& q,
 TAPROOT_API double kl_divergence(const Factorization& p, const Factorization& q);
 
 /// Z_multi / Z_single >= 1 of the same scores: how many multi-root trees one draws on average until
-/// one of them has a single root. `f` may have either rule. +inf where no tree has a single root, and
-/// beyond double's range. Cost: one elimination under the other rule.
+/// one of them has a single root. `f` may have either rule. +inf where no tree has a single root,
+/// and beyond double's range. Cost: one elimination under the other rule.
 TAPROOT_API double expected_tries(const Factorization& f, Workspace& workspace);
 TAPROOT_API double expected_tries(const Factorization& f);
 
-/// Expected number of head draws of Wilson's random walk: multi-root as it stands, single-root given
-/// a root drawn from root_marginals(). +inf beyond double's range. Cost: marginals().
+/// Expected number of head draws of Wilson's random walk: multi-root as it stands, single-root
+/// given a root drawn from root_marginals(). +inf beyond double's range. Cost: marginals().
 TAPROOT_API double expected_steps(const Factorization& f, Workspace& workspace);
 TAPROOT_API double expected_steps(const Factorization& f);
 

@@ -2,9 +2,9 @@
 //
 // Views of the scores a parser gives: the library never owns, copies or changes them.
 //
-// S[h][m] is the natural-log weight of the edge from head h to modifier m. Node 0 is ROOT, words are
-// 1..n, so a sentence is a matrix [n+1][n+1], row = head, column = modifier. -inf forbids an edge.
-// Column 0 and the diagonal are ignored, whatever they hold.
+// S[h][m] is the natural-log weight of the edge from head h to modifier m. Node 0 is ROOT, words
+// are 1..n, so a sentence is a matrix [n+1][n+1], row = head, column = modifier. -inf forbids an
+// edge. Column 0 and the diagonal are ignored, whatever they hold.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,9 @@ class TAPROOT_API ScoreView {
   std::ptrdiff_t modifier_stride() const { return modifier_stride_; }
 
   /// The data as float32 or float64; null if it is the other one.
-  const float* float_data() const { return is_double_ ? nullptr : static_cast<const float*>(data_); }
+  const float* float_data() const {
+    return is_double_ ? nullptr : static_cast<const float*>(data_);
+  }
   const double* double_data() const {
     return is_double_ ? static_cast<const double*>(data_) : nullptr;
   }
@@ -58,8 +60,8 @@ class TAPROOT_API Scores {
   explicit Scores(std::vector<ScoreView> sentences, RootRule root = RootRule::kSingle);
 
   /// A padded array [B][max_n+1][max_n+1]; sentence b uses its top left corner of size
-  /// lengths[b]+1, and what lies outside is never read. `lengths` may be empty: all have max_n words.
-  /// Throws std::invalid_argument where lengths and shape contradict each other.
+  /// lengths[b]+1, and what lies outside is never read. `lengths` may be empty: all have max_n
+  /// words. Throws std::invalid_argument where lengths and shape contradict each other.
   template <typename Real>
   static Scores padded(std::span<const Real> data, std::size_t batch, int max_n,
                        std::span<const std::int32_t> lengths, RootRule root = RootRule::kSingle);

@@ -33,7 +33,8 @@ enum class Status : std::uint8_t {
   kEmpty,     ///< the sentence has no words
 };
 
-/// "ok", "no_tree", "bad_score" or "empty": the same words in C++, on the command line and in Python.
+/// "ok", "no_tree", "bad_score" or "empty": the same words in C++, on the command line and in
+/// Python.
 TAPROOT_API std::string_view to_string(Status status);
 
 /// Finite scores beyond this magnitude are bad_score: there a double resolves no tenth of a nat.

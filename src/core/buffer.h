@@ -23,8 +23,7 @@ class Buffer {
     if (size > capacity_) {
       data_.reset();  // First give back, then take: the peak is what a limit on memory sees.
       capacity_ = 0;
-      data_.reset(static_cast<T*>(
-          ::operator new(size * sizeof(T), std::align_val_t{kAlignment})));
+      data_.reset(static_cast<T*>(::operator new (size * sizeof(T), std::align_val_t{kAlignment})));
       capacity_ = size;
     }
     return data_.get();
@@ -36,14 +35,14 @@ class Buffer {
 
  private:
   struct Free {
-    void operator()(T* p) const { ::operator delete(p, std::align_val_t{kAlignment}); }
+    void operator()(T* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
   };
   std::unique_ptr<T, Free> data_;
   std::size_t capacity_ = 0;
 };
 
-/// The library's matrices have rows of this many doubles: whole cache lines, and never a multiple of
-/// a page's 4096 bytes, at which a walk down a column would keep hitting one cache set.
+/// The library's matrices have rows of this many doubles: whole cache lines, and never a multiple
+/// of a page's 4096 bytes, at which a walk down a column would keep hitting one cache set.
 inline std::size_t leading_dimension(int n) {
   const std::size_t ld = (static_cast<std::size_t>(n) + 8) / 8 * 8;
   return ld % 64 == 0 ? ld + 8 : ld;

@@ -31,12 +31,11 @@ inline void require(bool condition, const char* function, const char* what) {
 
 }  // namespace taproot::detail
 
-#define TAPROOT_ASSERT_AT(level, condition)                                       \
-  do {                                                                            \
-    if constexpr (TAPROOT_CHECK_LEVEL >= (level)) {                               \
-      if (!(condition))                                                           \
-        ::taproot::detail::broken_invariant(#condition, __FILE__, __LINE__);      \
-    }                                                                             \
+#define TAPROOT_ASSERT_AT(level, condition)                                                  \
+  do {                                                                                       \
+    if constexpr (TAPROOT_CHECK_LEVEL >= (level)) {                                          \
+      if (!(condition)) ::taproot::detail::broken_invariant(#condition, __FILE__, __LINE__); \
+    }                                                                                        \
   } while (false)
 #define TAPROOT_ASSERT(condition) TAPROOT_ASSERT_AT(1, condition)
 #define TAPROOT_ASSERT_SLOW(condition) TAPROOT_ASSERT_AT(2, condition)

@@ -22,7 +22,8 @@ inline constexpr size_t kTileBlocks = kLanes == 8 ? 2 : 1;
 // Rows of the right-hand factor held in the first-level cache: 128 x 16 doubles are 16 KB.
 inline constexpr size_t kTileDepth = 128;
 
-struct Left {  // Element (i, l) of the left-hand factor is data[i * row_stride + l * column_stride].
+struct Left {  // Element (i, l) of the left-hand factor is data[i * row_stride + l *
+               // column_stride].
   const double* data;
   size_t row_stride;
   size_t column_stride;
@@ -50,8 +51,8 @@ HWY_INLINE void product_tile(double* HWY_RESTRICT c, size_t ldc, Left a,
 
 // Fewer rows than 2 kRows, by halves.
 template <size_t kRows, size_t kBlocks>
-HWY_INLINE void product_rest(double* c, size_t ldc, size_t rows, Left a, const double* w, size_t ldw,
-                             size_t depth) {
+HWY_INLINE void product_rest(double* c, size_t ldc, size_t rows, Left a, const double* w,
+                             size_t ldw, size_t depth) {
   if constexpr (kRows > 0) {
     if (rows >= kRows) {
       product_tile<kRows, kBlocks>(c, ldc, a, w, ldw, depth);

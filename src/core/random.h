@@ -17,9 +17,7 @@ enum class Purpose : std::uint32_t { kTree = 0, kGumbel = 1, kThreshold = 2 };
 
 /// 64 random bits to a double, as pure functions so that every device computes the same.
 /// [0, 1): multiples of 2^-53; 0 occurs, 1 does not.
-inline double to_uniform(std::uint64_t bits) {
-  return static_cast<double>(bits >> 11) * 0x1p-53;
-}
+inline double to_uniform(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
 /// (0, 1/2): every double there occurs with the probability of the interval it stands for, down to
 /// 2^-66. A plain uniform would cut the tails of what is made from it at 2^-53.
@@ -28,8 +26,8 @@ inline double to_small_uniform(std::uint64_t magnitude, std::uint64_t fraction) 
   return std::bit_cast<double>(exponent << 52 | fraction >> 12);
 }
 
-/// Exponential with mean 1, in [2^-66, 66 ln 2]: both tails are resolved relatively. The last bit of
-/// `fraction` says on which side of the median it falls.
+/// Exponential with mean 1, in [2^-66, 66 ln 2]: both tails are resolved relatively. The last bit
+/// of `fraction` says on which side of the median it falls.
 inline double to_exponential(std::uint64_t magnitude, std::uint64_t fraction) {
   const double u = to_small_uniform(magnitude, fraction);
   return (fraction & 1) != 0 ? -std::log(u) : -std::log1p(-u);

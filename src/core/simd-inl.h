@@ -24,8 +24,9 @@ inline constexpr size_t kLanes = hn::MaxLanes(D());
 inline constexpr size_t kVectors = kBlock / kLanes;
 
 // Eight doubles, in as many vectors as the target needs for them. All matrices are padded to whole
-// blocks, so kernels have no tails; and since a block's lanes are summed in one fixed order, targets
-// with vectors of 2, 4 and 8 lanes give the same bits (up to the fused multiply-add, which SSE lacks).
+// blocks, so kernels have no tails; and since a block's lanes are summed in one fixed order,
+// targets with vectors of 2, 4 and 8 lanes give the same bits (up to the fused multiply-add, which
+// SSE lacks).
 struct Block {
   V v[kVectors];
 };

@@ -3,9 +3,7 @@
 
 namespace taproot {
 
-std::string_view to_string(RootRule root) {
-  return root == RootRule::kSingle ? "single" : "multi";
-}
+std::string_view to_string(RootRule root) { return root == RootRule::kSingle ? "single" : "multi"; }
 
 std::string_view to_string(Status status) {
   switch (status) {

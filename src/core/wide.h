@@ -13,7 +13,8 @@ namespace taproot::detail {
 class Wide {
  public:
   Wide() = default;
-  Wide(double value) : Wide(value, 0) {}  // NOLINT(google-explicit-constructor): a number is a number
+  Wide(double value)
+      : Wide(value, 0) {}  // NOLINT(google-explicit-constructor): a number is a number
   Wide(double mantissa, std::int64_t exponent) : mantissa_(mantissa), exponent_(exponent) {
     normalize();
   }

@@ -19,17 +19,17 @@ namespace {
 // When may a sentence stay in double? Let 2^bits bound how far Z lies below the product of its
 // columns' sums (arrange()). All trees that use one given edge of weight w weigh at most
 // w 2^bits Z together; and the same holds for each reduced graph on the way. So
-//   - weights flushed on loading, none above 2^flushed, are missed by less than 2^-64 in total if
-//     flushed + bits + log2(number of edges) <= -64;
-//   - what underflows on the way, below 2^-1022 each, is missed as little if bits <= 900, and then
+//   - weights flushed on loading, none above 2^flushed, are missed by less than 2^-256 in total if
+//     flushed + bits + log2(number of edges) <= -256;
+//   - what underflows on the way, below 2^-1022 each, is missed as little if bits <= 700, and then
 //     neither the factors nor the gradient (at most 2^bits) can overflow;
 //   - beyond that, nothing underflows at all as long as the factors' positive entries stay within
 //     2^-500 and 2^500, since each is made of products of two of them.
 // A bound on the single pivots alone would not do; docs/numerics.md has the counterexample.
-constexpr double kSafeBits = 900;
+constexpr double kSafeBits = 700;
 constexpr double kSafeLow = 0x1p-500;
 constexpr double kSafeHigh = 0x1p500;
-constexpr double kNegligibleBits = 64;
+constexpr double kNegligibleBits = 256;
 
 bool double_suffices(FactorData& data, const ScaledProduct& bound, const ScaledProduct& z,
                      double flushed) {

@@ -43,8 +43,8 @@ class Elimination {
                          size_t k0, size_t k1) {
     if (first_row >= last_row || first_column >= last_column) return;
     add_product(row(first_row) + first_column, ld_, last_row - first_row,
-                last_column - first_column, {row(first_row) + k0, ld_, 1},
-                share(k0) + first_column, ld_, k1 - k0);
+                last_column - first_column, {row(first_row) + k0, ld_, 1}, share(k0) + first_column,
+                ld_, k1 - k0);
   }
 
   void eliminate_panel(size_t end) {
@@ -60,7 +60,8 @@ class Elimination {
   }
 
   // Eliminates words end-1 .. begin, at most a block: their rows in full, and for the rows above
-  // their columns, which hold the weights *out of* the words as they stood when each was eliminated.
+  // their columns, which hold the weights *out of* the words as they stood when each was
+  // eliminated.
   HWY_INLINE void eliminate_group(size_t begin, size_t end) {
     const size_t first_word = std::max<size_t>(begin, 2);
     if (end - 1 >= first_word) {
@@ -95,9 +96,9 @@ class Elimination {
     return total;
   }
 
-  // What is summed ahead of the pivot k-1 while k is eliminated: the heads below k-1 of k, and of k-1
-  // before k's share is added. The pivot is then next + row(k-1)[k] * own / pivot_k: on the way from
-  // one pivot to the next, which is what small sentences wait for, there is no sum over lanes.
+  // What is summed ahead of the pivot k-1 while k is eliminated: the heads below k-1 of k, and of
+  // k-1 before k's share is added. The pivot is then next + row(k-1)[k] * own / pivot_k: on the way
+  // from one pivot to the next, which is what small sentences wait for, there is no sum over lanes.
   struct Ahead {
     Block own;
     Block next;

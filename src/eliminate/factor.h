@@ -6,9 +6,9 @@
 
 namespace taproot::detail {
 
-/// Eliminates words n, n-1, ..., 2 of `matrix` ([n+1][ld] by position, row = modifier, row 0 unused)
-/// in place, leaving Factors<double>; pivot[1..n] takes the pivots. Nothing is checked here: a weight
-/// out of double's range shows in the pivots.
+/// Eliminates words n, n-1, ..., 2 of `matrix` ([n+1][ld] by position, row = modifier, row 0
+/// unused) in place, leaving Factors<double>; pivot[1..n] takes the pivots. Nothing is checked
+/// here: a weight out of double's range shows in the pivots.
 void factor(double* matrix, std::size_t ld, int n, RootRule root, double* pivot,
             Buffer<double>& panel);
 

@@ -11,9 +11,9 @@
 
 namespace taproot::detail {
 
-/// The factors of one sentence over a scalar T, by position: words stand in the reverse of the order
-/// in which they were eliminated, ROOT at 0, the word that was left at 1, the first eliminated at n.
-/// So the words still there when k goes are 1..k-1.
+/// The factors of one sentence over a scalar T, by position: words stand in the reverse of the
+/// order in which they were eliminated, ROOT at 0, the word that was left at 1, the first
+/// eliminated at n. So the words still there when k goes are 1..k-1.
 template <typename T>
 struct Factors {
   int n;
@@ -30,19 +30,19 @@ struct Factors {
   const T& pivot(int k) const { return pivot_data[k]; }
 };
 
-/// position[n+1 .. n+kPositionPadding-1] are 0: transposing in squares may reach beyond n, and row 0
-/// of a matrix by position is nobody's.
+/// position[n+1 .. n+kPositionPadding-1] are 0: transposing in squares may reach beyond n, and row
+/// 0 of a matrix by position is nobody's.
 inline constexpr int kPositionPadding = 4;
 
 struct FactorData {
   Outcome outcome{Status::kEmpty};
   ScoreTable table;
-  Buffer<std::uint8_t> last;       ///< Words that may come last; see find_last_words().
-  Buffer<std::int32_t> order;      ///< order[p] is the node at position p.
-  Buffer<std::int32_t> position;   ///< Its inverse.
-  bool wide = false;               ///< The factors are those over Wide.
-  bool tame = true;                ///< In double, and G is below 2^kSafeBits; see eliminate.cc.
-  Buffer<double> matrix;           ///< [n+1][ld], row = modifier; unused when wide.
+  Buffer<std::uint8_t> last;      ///< Words that may come last; see find_last_words().
+  Buffer<std::int32_t> order;     ///< order[p] is the node at position p.
+  Buffer<std::int32_t> position;  ///< Its inverse.
+  bool wide = false;              ///< The factors are those over Wide.
+  bool tame = true;               ///< In double, and G is below 2^kSafeBits; see eliminate.cc.
+  Buffer<double> matrix;          ///< [n+1][ld], row = modifier; unused when wide.
   Buffer<double> pivot;
   Buffer<Wide> wide_matrix;
   Buffer<Wide> wide_pivot;
@@ -66,14 +66,14 @@ struct FactorData {
 
 struct Scratch {
   ReachScratch reach;
-  Buffer<double> square;          ///< Weights while factoring, the gradient while querying.
-  Buffer<double> probabilities;   ///< Marginals that a query sums over.
+  Buffer<double> square;         ///< Weights while factoring, the gradient while querying.
+  Buffer<double> probabilities;  ///< Marginals that a query sums over.
   Buffer<double> panel;
-  Buffer<double> rows;            ///< A few vectors of length ld.
+  Buffer<double> rows;  ///< A few vectors of length ld.
   Buffer<Wide> wide_square;
   Buffer<Wide> wide_matrix;
   Buffer<Wide> wide_rows;
-  FactorData other;               ///< The same scores under the other root rule.
+  FactorData other;  ///< The same scores under the other root rule.
 };
 
 /// The way from the public classes to their insides.

@@ -14,8 +14,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
-// keys[h] = sum over m of weights[h][m] / sums[m], for h = 1..n. A sum of 0 belongs to a word that has
-// no word heads, so that none has a share in it; sums is overwritten. Returns the product of
+// keys[h] = sum over m of weights[h][m] / sums[m], for h = 1..n. A sum of 0 belongs to a word that
+// has no word heads, so that none has a share in it; sums is overwritten. Returns the product of
 // max(sums[m], 1).
 ScaledProduct row_keys(const double* HWY_RESTRICT weights, size_t ld, size_t n,
                        double* HWY_RESTRICT sums, double* HWY_RESTRICT keys) {
@@ -44,8 +44,8 @@ ScaledProduct row_keys(const double* HWY_RESTRICT weights, size_t ld, size_t n,
   return product;
 }
 
-// matrix[position[m]][j] = weights[order[j]][m] for all columns j < ld, taking row n+1 of weights for
-// order[j] beyond n. In small squares, so that both sides move in vectors, and within blocks of
+// matrix[position[m]][j] = weights[order[j]][m] for all columns j < ld, taking row n+1 of weights
+// for order[j] beyond n. In small squares, so that both sides move in vectors, and within blocks of
 // eight heads, so that a cache line is written at once.
 void permute(const double* HWY_RESTRICT weights, size_t ld, size_t n, const int32_t* order,
              const int32_t* position, double* HWY_RESTRICT matrix) {
@@ -119,8 +119,7 @@ ScaledProduct arrange(FactorData& data, double* weights, double* sums) {
   data.position.resize(n + kPositionPadding);
   assign_positions(data, keys);
   HWY_DYNAMIC_DISPATCH(permute)
-  (weights, ld, n, data.order.data(), data.position.data(),
-   data.matrix.resize((n + 1) * ld));
+  (weights, ld, n, data.order.data(), data.position.data(), data.matrix.resize((n + 1) * ld));
   return bound;
 }
 

@@ -35,8 +35,7 @@ void log_partition(Pool& pool, const Scores& scores, std::span<Outcome> outcomes
                [](std::size_t, const Factorization& f, Workspace&) { return log_partition(f); });
 }
 
-void entropy(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,
-             std::span<double> out) {
+void entropy(Pool& pool, const Scores& scores, std::span<Outcome> outcomes, std::span<double> out) {
   scalar_query(pool, scores, outcomes, out, "entropy",
                [](std::size_t, const Factorization& f, Workspace& w) { return entropy(f, w); });
 }

@@ -11,17 +11,19 @@ namespace taproot {
 namespace detail {
 namespace {
 
-// The expected number of steps is the sum over words of d_m V[m]: d_m the sum of m's column over the
-// heads that the walk draws from, V[m] d_m the expected number of its visits to m.
+// The expected number of steps is the sum over words of d_m V[m]: d_m the sum of m's column over
+// the heads that the walk draws from, V[m] d_m the expected number of its visits to m.
 //
 // Multi-root, V[m] = G[0][m], the diagonal of the inverse Laplacian.
 //
-// Single-root, V[m] is the mean over the root r, with p_r = A[0][r] Z_r / Z, of the same diagonal for
-// the words rooted at r, which is F(r, m) / Z_r, with F the weight of the forests with roots r and m. Let H
-// be the gradient given one root o. The forests of two roots are related to those of o by
+// Single-root, V[m] is the mean over the root r, with p_r = A[0][r] Z_r / Z, of the same diagonal
+// for the words rooted at r, which is F(r, m) / Z_r, with F the weight of the forests with roots r
+// and m. Let H be the gradient given one root o. The forests of two roots are related to those of o
+// by
 //     F(r, m) = Z_r H[r][m] + Z_m H[m][r]            (a walk's commute between r and m)
-// for any o; so V[m] = sum over r of p_r H[r][m] + (Z_m / Z) A[0][r] H[m][r]. For o we take the most
-// probable root: then no term is more than n times their sum, and no digits are lost between them.
+// for any o; so V[m] = sum over r of p_r H[r][m] + (Z_m / Z) A[0][r] H[m][r]. For o we take the
+// most probable root: then no term is more than n times their sum, and no digits are lost between
+// them.
 
 // H by sentence index, as wide as the data given the root need it.
 class RootedGradient {
@@ -29,7 +31,8 @@ class RootedGradient {
   RootedGradient(const FactorData& data, const Scratch& scratch) : data_(data), scratch_(scratch) {}
   Wide operator()(int head, int modifier) const {
     const std::size_t at =
-        static_cast<std::size_t>(data_.position[static_cast<std::size_t>(modifier)]) * data_.table.ld +
+        static_cast<std::size_t>(data_.position[static_cast<std::size_t>(modifier)]) *
+            data_.table.ld +
         static_cast<std::size_t>(data_.position[static_cast<std::size_t>(head)]);
     return data_.tame ? Wide(scratch_.square[at]) : scratch_.wide_square[at];
   }

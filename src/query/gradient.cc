@@ -17,8 +17,7 @@ namespace taproot::detail::HWY_NAMESPACE {
 // within a panel is done word by word.
 class ReversePass {
  public:
-  ReversePass(const Factors<double>& f, double* g, Scratch& scratch)
-      : f_(f), ld_(f.ld), g_(g) {
+  ReversePass(const Factors<double>& f, double* g, Scratch& scratch) : f_(f), ld_(f.ld), g_(g) {
     // Wide panels for large n, where the products must not be bound by memory.
     panel_ = f.n >= 256 ? 32 : kBlock;
     double* memory = scratch.panel.resize((2 * panel_ + 1) * ld_);

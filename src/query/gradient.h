@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reverse pass: G[h][m] = d log Z / d A[h][m] of the scaled weights, by position, row = modifier.
+// The reverse pass: G[h][m] = d log Z / d A[h][m] of the scaled weights, by position, row =
+// modifier.
 //
 // G over the words 1..k-1 does not change when k comes back, so only k's row and column are new:
 //   gu[h]    = sum over m < k of G[h][m] A[k][m]          E = sum over h < k of share_k[h] gu[h]
@@ -14,8 +15,8 @@
 
 namespace taproot::detail {
 
-/// Fills gradient, [n+1][ld]; row 0, the diagonal and columns beyond n are 0. Only for factors that are
-/// tame: G is also wanted for edges of weight 0, where it is bounded by nothing else.
+/// Fills gradient, [n+1][ld]; row 0, the diagonal and columns beyond n are 0. Only for factors that
+/// are tame: G is also wanted for edges of weight 0, where it is bounded by nothing else.
 void gradient(const Factors<double>& f, double* gradient, Scratch& scratch);
 
 /// The same by the definition over any scalar: the reference of the tests, and on Wide the way for
@@ -51,8 +52,8 @@ void gradient_simply(const Factors<T>& f, T* gradient, T* share, T* gu) {
 }
 
 /// The gradient's ROOT row alone, single-root, into g[1..n]: G[0][k] = sum over m < k of
-/// G[0][m] A[k][m] / pivot_k, in O(n^2) and free of subtraction. Each G[0][m], once known, is pushed on
-/// to the sums of the words k > m: that runs along rows.
+/// G[0][m] A[k][m] / pivot_k, in O(n^2) and free of subtraction. Each G[0][m], once known, is
+/// pushed on to the sums of the words k > m: that runs along rows.
 template <typename T>
 void root_gradient(const Factors<T>& f, T* g) {
   for (int k = 1; k <= f.n; ++k) g[k] = T(k == 1 ? 1 : 0);

@@ -64,7 +64,8 @@ const FactorData& require_ok(const Factorization& f, const char* function) {
 }
 
 const double* weights_of(const FactorData& data, int head, double* memory) {
-  if (data.has_weights()) return data.weights.data() + static_cast<std::size_t>(head) * data.table.ld;
+  if (data.has_weights())
+    return data.weights.data() + static_cast<std::size_t>(head) * data.table.ld;
   fill_weights(data.table, head, head + 1, memory);
   return memory;
 }

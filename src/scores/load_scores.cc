@@ -14,8 +14,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
-// Rows are taken in strips of this many: a block of their columns then keeps its maxima in a register
-// while the strip's cache lines are still near.
+// Rows are taken in strips of this many: a block of their columns then keeps its maxima in a
+// register while the strip's cache lines are still near.
 inline constexpr size_t kStrip = 32;
 
 // Row `head` of the view, converted, into dst[0..n].
@@ -48,7 +48,8 @@ HWY_INLINE V load_partial(const double* p, size_t count) {
 }
 
 // Copies the columns [j, j + kLanes) of rows [first, last) from source, blanks the cells that are
-// ignored, and raises top to the maxima over word heads. Whether all other cells are ordinary scores.
+// ignored, and raises top to the maxima over word heads. Whether all other cells are ordinary
+// scores.
 HWY_INLINE bool load_columns(const double* source, std::ptrdiff_t source_stride, size_t j,
                              size_t first, size_t last, size_t n, double* scores, size_t ld,
                              V& top) {
@@ -56,16 +57,15 @@ HWY_INLINE bool load_columns(const double* source, std::ptrdiff_t source_stride,
   const V minus_inf = hn::Set(d, -HUGE_VAL);
   const V limit = hn::Set(d, kMaxScore);
   const V column = hn::Iota(d, static_cast<double>(j));
-  const auto outside = hn::Or(hn::Eq(column, hn::Zero(d)),
-                              hn::Gt(column, hn::Set(d, static_cast<double>(n))));
+  const auto outside =
+      hn::Or(hn::Eq(column, hn::Zero(d)), hn::Gt(column, hn::Set(d, static_cast<double>(n))));
   const bool whole = j + kLanes <= n + 1;
   const size_t present = n + 1 - std::min(j, n + 1);
   auto unusual = hn::FirstN(d, 0);
   for (size_t head = first; head < last; ++head) {
     const double* from = source + static_cast<std::ptrdiff_t>(head) * source_stride + j;
     const V raw = whole ? hn::LoadU(d, from) : load_partial(from, present);
-    const auto ignored =
-        hn::Or(outside, hn::Eq(column, hn::Set(d, static_cast<double>(head))));
+    const auto ignored = hn::Or(outside, hn::Eq(column, hn::Set(d, static_cast<double>(head))));
     const V s = hn::IfThenElse(ignored, minus_inf, raw);
     hn::StoreU(s, d, scores + head * ld + j);
     if (head > 0) top = hn::Max(top, s);
@@ -93,8 +93,7 @@ bool load_rows(const ScoreView& view, ScoreTable& table) {
     }
     for (size_t j = 0; j < table.ld; j += kLanes) {
       V maximum = first == 0 ? hn::Set(d, -HUGE_VAL) : hn::LoadU(d, top + j);
-      ordinary &=
-          load_columns(source, source_stride, j, first, last, n, scores, table.ld, maximum);
+      ordinary &= load_columns(source, source_stride, j, first, last, n, scores, table.ld, maximum);
       hn::StoreU(maximum, d, top + j);
     }
   }

@@ -17,9 +17,9 @@ struct ReachScratch {
 };
 
 /// Writes last[m] = 1 for the words m (1..n) that may be eliminated last: single-root, those that
-/// have a ROOT edge and reach every word through word edges, that is, the possible roots; multi-root,
-/// all words if ROOT reaches them all. Returns whether there is one, that is, whether there is a
-/// tree. O(n^2).
+/// have a ROOT edge and reach every word through word edges, that is, the possible roots;
+/// multi-root, all words if ROOT reaches them all. Returns whether there is one, that is, whether
+/// there is a tree. O(n^2).
 bool find_last_words(const ScoreTable& table, ReachScratch& scratch, std::uint8_t* last);
 
 /// Whether some tree has the edge head -> modifier: it is allowed, and a possible root (ROOT itself

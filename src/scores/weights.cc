@@ -15,26 +15,36 @@
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
-// For the rare weights that lie beyond the vector code's argument reduction.
-HWY_NOINLINE double scalar_weight(double score, double scale) {
-  const double k = std::nearbyint(score * kLog2e);
-  if (!(k - scale >= kFlushExponent)) return 0.0;
-  return std::ldexp(std::exp(minus_k_ln2(score, k)), static_cast<int>(k - scale));
-}
-
 // exp on [-ln2/2, ln2/2]: 1 + r + r^2 q(r), q of degree 9 interpolating at Chebyshev points,
 // relative error 1.6e-17 before rounding. Many are in flight at once, so the form with the fewest
 // operations is the fastest.
 HWY_INLINE V exp_reduced(V r) {
   const D d;
-  constexpr double kCoefficients[] = {0x1.af38a9b0ec855p-26, 0x1.289185613a3d6p-22,
-                                      0x1.71de0dae63bb3p-19, 0x1.a019b90d2ae7ap-16,
-                                      0x1.a01a01a7c41d5p-13, 0x1.6c16c1788bd90p-10,
-                                      0x1.11111111109b3p-7,  0x1.5555555553d63p-5,
-                                      0x1.5555555555556p-3,  0x1.0000000000001p-1};
+  constexpr double kCoefficients[] = {
+      0x1.af38a9b0ec855p-26, 0x1.289185613a3d6p-22, 0x1.71de0dae63bb3p-19, 0x1.a019b90d2ae7ap-16,
+      0x1.a01a01a7c41d5p-13, 0x1.6c16c1788bd90p-10, 0x1.11111111109b3p-7,  0x1.5555555553d63p-5,
+      0x1.5555555555556p-3,  0x1.0000000000001p-1};
   V q = hn::Set(d, kCoefficients[0]);
   for (size_t i = 1; i < 10; ++i) q = hn::MulAdd(q, r, hn::Set(d, kCoefficients[i]));
   return hn::Add(hn::Set(d, 1.0), hn::MulAdd(q, hn::Mul(r, r), r));
+}
+
+// exp(s) 2^(e-k) where k lies beyond the vector code's argument reduction; lanes that are not kept
+// hold anything.
+HWY_NOINLINE V far_weights(V s, V k, V e) {
+  const D d;
+  HWY_ALIGN double score[kLanes];
+  HWY_ALIGN double integer[kLanes];
+  HWY_ALIGN double exponent[kLanes];
+  hn::StoreU(s, d, score);
+  hn::StoreU(k, d, integer);
+  hn::StoreU(e, d, exponent);
+  for (size_t i = 0; i < kLanes; ++i) {
+    if (!(exponent[i] >= kFlushExponent)) continue;
+    score[i] =
+        std::ldexp(std::exp(minus_k_ln2(score[i], integer[i])), static_cast<int>(exponent[i]));
+  }
+  return hn::LoadU(d, score);
 }
 
 // Rows are taken in strips, as in load_scores.cc.
@@ -52,8 +62,8 @@ HWY_INLINE void fill_columns(const ScoreTable& table, size_t j, size_t first, si
   const V ln2_rest = hn::Set(d, kLn2Rest);
   const V flush = hn::Set(d, kFlushExponent);
   const V minus_inf = hn::Set(d, -HUGE_VAL);
-  // Adding this rounds to an integer, and leaves it in the low bits of the mantissa: shifted up there,
-  // it can be added to the exponent field of a double.
+  // Adding this rounds to an integer, and leaves it in the low bits of the mantissa: shifted up
+  // there, it can be added to the exponent field of a double.
   const V rounder = hn::Set(d, 0x1.8p52);
   const V word_scale = hn::LoadU(d, table.scale.data() + j);
   for (size_t head = first; head < last; ++head, out += table.ld) {
@@ -68,14 +78,7 @@ HWY_INLINE void fill_columns(const ScoreTable& table, size_t j, size_t first, si
     weight = hn::IfThenElseZero(kept, weight);
     if constexpr (kFar) {
       const auto far = hn::And(kept, hn::Ge(hn::Abs(k), hn::Set(d, kShortRange)));
-      if (!hn::AllFalse(d, far)) {
-        HWY_ALIGN double lanes[kLanes];
-        for (size_t i = 0; i < kLanes; ++i) {
-          lanes[i] = scalar_weight(table.row(static_cast<int>(head))[j + i],
-                                   table.scale[(head == 0 ? table.ld : 0) + j + i]);
-        }
-        weight = hn::LoadU(d, lanes);
-      }
+      if (!hn::AllFalse(d, far)) weight = hn::IfThenElseZero(kept, far_weights(s, k, e));
     }
     hn::StoreU(weight, d, out + j);
     sum = hn::Add(sum, weight);
@@ -123,8 +126,7 @@ Wide wide_weight(const ScoreTable& table, int head, int modifier) {
   const double score = table.row(head)[modifier];
   if (score == -HUGE_VAL) return 0.0;
   const double k = std::nearbyint(score * kLog2e);
-  const double scale =
-      table.scale[(head == 0 ? table.ld : 0) + static_cast<std::size_t>(modifier)];
+  const double scale = table.scale[(head == 0 ? table.ld : 0) + static_cast<std::size_t>(modifier)];
   return {std::exp(minus_k_ln2(score, k)), static_cast<std::int64_t>(k - scale)};
 }
 

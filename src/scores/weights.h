@@ -6,14 +6,15 @@
 
 namespace taproot::detail {
 
-/// Scaled weights below 2^kFlushExponent are 0 in double; fill_weights() reports the largest of them.
+/// Scaled weights below 2^kFlushExponent are 0 in double; fill_weights() reports the largest of
+/// them.
 inline constexpr double kFlushExponent = -960;
 
 /// weights[h - first][m] = exp(S[h][m]) 2^-(scale[m] (+ root_scale for h = 0)) for heads
 /// first..last-1 and all columns of the table; 0 where the edge is forbidden. At most 1 unit in the
-/// last place off. Returns an exponent e such that no weight of an allowed edge that was set to 0 is
-/// above 2^e; -inf when there was none. `sums`, if not null, takes the columns' sums over those heads
-/// (ld entries).
+/// last place off. Returns an exponent e such that no weight of an allowed edge that was set to 0
+/// is above 2^e; -inf when there was none. `sums`, if not null, takes the columns' sums over those
+/// heads (ld entries).
 double fill_weights(const ScoreTable& table, int first, int last, double* weights,
                     double* sums = nullptr);
 

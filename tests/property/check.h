@@ -48,10 +48,9 @@ inline void expect_exact(const Factorization& f, const oracle::Answer& exact) {
   for (std::size_t m = 1; m <= roots.size(); ++m) {
     EXPECT_NEAR(roots[m - 1], exact.marginals[m], 1e-13) << "root " << m;
     if (f.root_rule() == RootRule::kSingle) {  // Free of subtraction: good to the last digits.
-      EXPECT_NEAR(roots[m - 1], exact.marginals[m], 1e-12 * exact.marginals[m] + 1e-300);
+      EXPECT_NEAR(roots[m - 1], exact.marginals[m], 1e-12 * exact.marginals[m] + 0x1p-256);
     }
   }
 }
-
 
 }  // namespace taproot

@@ -31,6 +31,7 @@ std::vector<Problem> mixed_problems() {
           oracle::rings(9, 3, 12, 9),
           oracle::nested_rings(9, 8, 10),
           oracle::near_empty_columns(11, 11),
+          oracle::sparse(8, 0.6, 2),
           oracle::masked(10, -1e4, 12),
           oracle::column_offsets(8, 1e5, 13)};
 }
@@ -180,8 +181,8 @@ TEST(Queries, DivergencesAreExact) {
   }
 }
 
-// q forbids one edge that p allows. Infinite exactly when some tree of p has the edge, even where its
-// probability is far below what a marginal resolves.
+// q forbids one edge that p allows. Infinite exactly when some tree of p has the edge, even where
+// its probability is far below what a marginal resolves.
 TEST(Queries, DivergenceIsInfiniteByTheGraphAlone) {
   int infinite = 0;
   int finite = 0;

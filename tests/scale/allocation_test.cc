@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch that has met its longest sentence allocates no more. Counted by replacing operator new, so
-// this is a program of its own.
+// A batch that has met its longest sentence allocates no more. Counted by replacing operator new,
+// so this is a program of its own.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -15,7 +15,8 @@ inline void fill_positive(int n, std::size_t ld, Buffer<double>& matrix) {
   Stream stream(7, static_cast<std::uint32_t>(n), 0, Purpose::kTree);
   for (int m = 0; m <= n; ++m) {
     for (std::size_t h = 0; h < ld; ++h) {
-      const bool used = m > 0 && h <= static_cast<std::size_t>(n) && h != static_cast<std::size_t>(m);
+      const bool used =
+          m > 0 && h <= static_cast<std::size_t>(n) && h != static_cast<std::size_t>(m);
       matrix[static_cast<std::size_t>(m) * ld + h] =
           used ? std::exp(6 * stream.uniform() - 3) : 0.0;
     }

@@ -129,7 +129,8 @@ TEST(Eliminate, StaysInDoubleWhereThatIsExact) {
   EXPECT_FALSE(factored(oracle::gaussian(40, 5, 1), Root::kSingle).is_wide());
   EXPECT_FALSE(factored(oracle::masked(30, -1e9, 1), Root::kSingle).is_wide());
   EXPECT_FALSE(factored(oracle::column_offsets(20, 1e8, 1), Root::kMulti).is_wide());
-  // Fifty pairs, each costing 43 bits: far more together than double's range, but nothing underflows.
+  // Fifty pairs, each costing 43 bits: far more together than double's range, but nothing
+  // underflows.
   const Factorization pairs = factored(oracle::attractor_pairs(100, 30, 1), Root::kSingle);
   EXPECT_FALSE(pairs.is_wide());
   EXPECT_FALSE(detail::Access::data(pairs).tame);

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every test: the rules of the text, the release build, the sanitizer build, a short fuzzing run.
+source "$(dirname "$0")/common.sh"
+need_packages $BUILD_PACKAGES $TEST_PACKAGES
+
+section() { printf '\n== %s\n' "$*"; }
+
+section "Rules: layers, headers, formatting, banned names"
+scripts/check.sh
+
+section "Release build"
+build release
+ctest --test-dir build/release -j2 --output-on-failure --no-tests=error | tail -n +3
+
+section "Address and undefined-behaviour sanitizers"
+build dev
+ctest --test-dir build/dev -j2 --output-on-failure --no-tests=error | tail -n +3
+
+section "Fuzzing, 30 seconds"
+build fuzz factor_fuzz
+log=$(mktemp)
+if ! build/fuzz/tests/factor_fuzz -max_total_time=30 -seed=1 -print_final_stats=1 \
+  -artifact_prefix=build/fuzz/ >"$log" 2>&1; then
+  tail -n 60 "$log" >&2
+  die "the fuzzer found something"
+fi
+grep number_of_executed_units "$log"
+rm -f "$log"
