@@ -38,12 +38,12 @@ void copy_row(const ScoreView& view, size_t head, double* HWY_RESTRICT dst) {
 // The first `count` < kLanes doubles at p, then zeros; what lies behind them is not read.
 HWY_INLINE V load_partial(const double* p, size_t count) {
   const D d;
-#if HWY_MEM_OPS_MIGHT_FAULT
+#if HWY_MAX_BYTES >= 32
+  return hn::MaskedLoad(hn::FirstN(d, count), d, p);
+#else  // There the masked load is a whole one.
   HWY_ALIGN double lanes[kLanes] = {};
   for (size_t i = 0; i < count; ++i) lanes[i] = p[i];
   return hn::LoadU(d, lanes);
-#else
-  return hn::MaskedLoad(hn::FirstN(d, count), d, p);
 #endif
 }
 

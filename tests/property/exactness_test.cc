@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ostream>
 
 #include "core/random.h"
 #include "eliminate/factor_data.h"
@@ -104,6 +105,8 @@ struct Family {
   const char* name;
   std::vector<Problem> problems;
 };
+
+void PrintTo(const Family& family, std::ostream* out) { *out << family.name; }
 
 class Families : public testing::TestWithParam<Family> {};
 

@@ -122,7 +122,7 @@ TEST(LoadScores, TakesZeroAndMixedStrides) {
       expect_holds(table, expected);
     };
     expect(20, 0, 1);
-    expect(20, 10, 0);
+    expect(5, 10, 0);
     expect(20, 0, 0);
     expect(90, -10, 1);
     expect(9, 10, -1);
