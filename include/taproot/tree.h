@@ -20,8 +20,8 @@ TAPROOT_API int root_count(TreeView heads);
 /// is_tree(), and under RootRule::kSingle exactly one word hangs off ROOT. O(n).
 TAPROOT_API bool is_tree(TreeView heads, RootRule root);
 
-/// Sum of S[head][modifier] over the edges; -inf if one of them is forbidden.
-/// Throws std::invalid_argument if heads.size() != n or a head is outside 0..n.
+/// Sum of S[head][modifier] over the edges; -inf if one of them is forbidden or a word is its own
+/// head. Throws std::invalid_argument if heads.size() != n or a head is outside 0..n.
 TAPROOT_API double score(const ScoreView& scores, TreeView heads);
 
 /// adjacency[h * (n+1) + m] = 1 where h is the head of m, else 0; row-major [n+1][n+1].

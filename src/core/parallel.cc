@@ -7,19 +7,21 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
-#include <algorithm>
+#include <optional>
 
 #include "core/check.h"
 
 namespace taproot::detail {
 
 struct Parallel::Arena {
-  explicit Arena(int threads)
-      // More threads than cores only if asked for, and then really that many.
-      : control(tbb::global_control::max_allowed_parallelism,
-                static_cast<std::size_t>(std::max(threads, tbb::info::default_concurrency()))),
-        arena(threads) {}
-  tbb::global_control control;
+  explicit Arena(int threads) : arena(threads) {
+    // More threads than cores only if asked for.
+    if (threads > tbb::info::default_concurrency()) {
+      control.emplace(tbb::global_control::max_allowed_parallelism,
+                      static_cast<std::size_t>(threads));
+    }
+  }
+  std::optional<tbb::global_control> control;
   tbb::task_arena arena;
 };
 

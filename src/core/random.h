@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Randomness as a pure function: draw d of sample s of sentence b under a seed is Philox4x32-10
-// (Salmon et al. 2011) of the counter (d, s, b, purpose), whoever asks and in whatever order.
+// (Salmon et al. 2011) of the counter (d, s, b, purpose), whoever asks and in whatever order. A
+// block of 128 bits holds two draws, so d counts blocks there; its high bits share a word with the
+// purpose.
 #pragma once
 
 #include <Random123/philox.h>
@@ -19,8 +21,9 @@ enum class Purpose : std::uint32_t { kTree = 0, kGumbel = 1, kThreshold = 2 };
 /// [0, 1): multiples of 2^-53; 0 occurs, 1 does not.
 inline double to_uniform(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
-/// (0, 1/2): every double there occurs with the probability of the interval it stands for, down to
-/// 2^-66. A plain uniform would cut the tails of what is made from it at 2^-53.
+/// [2^-66, 1/2): every double down to 2^-65 occurs with the probability of the interval it stands
+/// for; those below stand for all that is smaller. A plain uniform would cut the tails of what is
+/// made from it at 2^-53.
 inline double to_small_uniform(std::uint64_t magnitude, std::uint64_t fraction) {
   const auto exponent = static_cast<std::uint64_t>(1023 - 2 - std::countl_zero(magnitude));
   return std::bit_cast<double>(exponent << 52 | fraction >> 12);

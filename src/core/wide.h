@@ -9,12 +9,13 @@
 namespace taproot::detail {
 
 /// A double's mantissa with a 64-bit exponent: mantissa * 2^exponent, |mantissa| in [1, 2), or 0.
-/// The arithmetic rounds as double's does, but nothing overflows or underflows.
+/// The arithmetic rounds as double's does, but nothing overflows or underflows. Numbers must be
+/// finite and divisors not 0.
 class Wide {
  public:
   Wide() = default;
-  Wide(double value)
-      : Wide(value, 0) {}  // NOLINT(google-explicit-constructor): a number is a number
+  // Implicit: a number is a number.
+  Wide(double value) : Wide(value, 0) {}  // NOLINT(google-explicit-constructor)
   Wide(double mantissa, std::int64_t exponent) : mantissa_(mantissa), exponent_(exponent) {
     normalize();
   }

@@ -149,9 +149,12 @@ double expected_tries(const Factorization& f, Workspace& workspace) {
   if (!other.outcome.ok()) return HUGE_VAL;
   const detail::FactorData& multi = single ? other : data;
   const detail::FactorData& one = single ? data : other;
-  return detail::Wide(multi.mantissa / one.mantissa,
-                      static_cast<std::int64_t>((multi.exponent + multi.table.total_scale) -
-                                                (one.exponent + one.table.total_scale)))
+  // Column by column: the scales' own sums may be beyond what a double holds exactly.
+  double exponent = multi.exponent - one.exponent - one.table.root_scale;
+  for (std::size_t m = 1; m <= static_cast<std::size_t>(f.n()); ++m) {
+    exponent += multi.table.scale[m] - one.table.scale[m];
+  }
+  return detail::Wide(multi.mantissa / one.mantissa, static_cast<std::int64_t>(exponent))
       .to_double();
 }
 

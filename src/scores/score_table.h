@@ -21,14 +21,14 @@ struct ScoreTable {
   Buffer<double> scores;
 
   /// scale[m]: the weights of column m are exp(S) * 2^-scale[m]. Integers, held as doubles because
-  /// they are used in vector arithmetic. The largest weight of a column is then in [0.7, 1.5).
+  /// they are used in vector arithmetic. The largest weight of a column is then in [0.6, 1.6).
   /// A second row, scale[ld + m], has root_scale added: it is the ROOT row's.
   Buffer<double> scale;
 
   /// Single-root: a further power of two taken out of the ROOT row (a tree uses it exactly once).
   double root_scale = 0;
 
-  /// Of all weights of a tree together: the sum of scale[1..n] and root_scale.
+  /// Of all weights of a tree together: the sum of scale[1..n] and root_scale, rounded beyond 2^53.
   double total_scale = 0;
 
   /// No scale is larger in magnitude.

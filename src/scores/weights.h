@@ -6,8 +6,8 @@
 
 namespace taproot::detail {
 
-/// Scaled weights below 2^kFlushExponent are 0 in double; fill_weights() reports the largest of
-/// them.
+/// Scaled weights that round below 2^kFlushExponent in their exponent are 0 in double;
+/// fill_weights() reports the largest of them.
 inline constexpr double kFlushExponent = -960;
 
 /// weights[h - first][m] = exp(S[h][m]) 2^-(scale[m] (+ root_scale for h = 0)) for heads

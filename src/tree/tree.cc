@@ -2,6 +2,7 @@
 #include "taproot/tree.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "core/check.h"
@@ -54,8 +55,10 @@ double score(const ScoreView& scores, TreeView heads) {
                   "heads must have n entries");
   detail::require(in_range(heads), "score", "a head is outside 0..n");
   double sum = 0;
-  for (std::size_t m = 1; m <= heads.size(); ++m) {
-    sum += scores(heads[m - 1], static_cast<int>(m));
+  for (int m = 1; m <= scores.n(); ++m) {
+    const int head = heads[static_cast<std::size_t>(m) - 1];
+    if (head == m) return -HUGE_VAL;  // The diagonal holds no edges, whatever it holds.
+    sum += scores(head, m);
   }
   return sum;
 }

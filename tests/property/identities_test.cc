@@ -120,6 +120,25 @@ TEST(Queries, ExpectedStepsAndTriesAreExact) {
   }
 }
 
+// Near the largest scores the columns' scales add up to more than a double counts exactly.
+TEST(Queries, ExpectedTriesAreExactForTheLargestScores) {
+  for (const int n : {7, 9, 20}) {
+    Problem problem = oracle::uniform(n);
+    const auto side = static_cast<std::size_t>(n) + 1;
+    for (std::size_t h = 0; h < side; ++h) {
+      for (std::size_t m = 1; m < side; ++m) {
+        if (h == m) continue;
+        const double gap = h == 0 ? 0 : static_cast<double>(m % 2 + 1);
+        problem.scores[h * side + m] = 1e15 - 1 - gap;
+      }
+    }
+    const double exact = oracle::expected_tries(problem);
+    for (const Root root : kRoots) {
+      EXPECT_NEAR(expected_tries(factored(problem, root)) / exact, 1, 1e-12) << n;
+    }
+  }
+}
+
 TEST(Queries, ExpectedTriesAreInfiniteWithoutASingleRootTree) {
   // Two words that only ROOT can head.
   const std::vector<double> scores{0, 1, 2, 0, 0, -HUGE_VAL, 0, -HUGE_VAL, 0};
