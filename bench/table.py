@@ -41,7 +41,8 @@ def main(path):
             sample = times[contender, n]
             median[contender] = statistics.median(sample)
             spread = statistics.median(abs(t - median[contender]) for t in sample)
-            cells.append(f"{median[contender]:.4g} ± {spread:.2g}")
+            digits = 3 if median[contender] < 10 else 1 if median[contender] < 1000 else 0
+            cells.append(f"{median[contender]:.{digits}f} ± {spread:.{digits}f}")
         ratios = [median[c] / median[BASELINE] for c in CONTENDERS[:2]]
         print(f"| {n} | " + " | ".join(cells) + " | " + " | ".join(f"{r:.2f}" for r in ratios) + " |")
 

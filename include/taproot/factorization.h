@@ -45,7 +45,7 @@ class TAPROOT_API Factorization {
   RootRule root_rule() const;
 
   /// Whether double's exponent range was too small for this sentence, so that it was factored
-  /// on a scalar with a 64-bit exponent (same answers, about 10 times slower).
+  /// on a scalar with a 64-bit exponent (same promises, 15 to 40 times slower).
   bool is_wide() const;
 
  private:

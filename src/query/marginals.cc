@@ -84,7 +84,7 @@ void fill_wide_marginals(const FactorData& data, const Scratch& scratch, EdgeMat
   }
 }
 
-bool columns_sum_to_one(const FactorData& data, EdgeMatrix p) {
+[[maybe_unused]] bool columns_sum_to_one(const FactorData& data, EdgeMatrix p) {
   for (int m = 1; m <= data.table.n; ++m) {
     double sum = 0;
     for (int h = 0; h <= data.table.n; ++h) sum += p.data[h * p.head_stride + m];
