@@ -38,12 +38,17 @@ need_packages() {
   rm -f "$log"
 }
 
-# build PRESET [TARGET...]: configures and builds, quietly unless it fails.
+# build PRESET [-DOPTION=VALUE...] [TARGET...]: configures and builds, quietly unless it fails.
 build() {
-  local preset=$1 log
+  local preset=$1 options=() log
   shift
+  while [[ ${1-} == -D* ]]; do
+    options+=("$1")
+    shift
+  done
   log=$(mktemp)
-  if ! { cmake --preset "$preset" && cmake --build --preset "$preset" ${1+--target "$@"}; } >"$log" 2>&1; then
+  if ! { cmake --preset "$preset" "${options[@]}" &&
+    cmake --build --preset "$preset" ${1+--target "$@"}; } >"$log" 2>&1; then
     cat "$log" >&2
     die "preset $preset does not build"
   fi

@@ -4,5 +4,5 @@
 # which heads it wavers between.
 source "$(dirname "$0")/common.sh"
 need_packages $BUILD_PACKAGES
-build release taproot_cli
+build release -DTAPROOT_TESTS=OFF taproot_cli
 exec build/release/cli/taproot edges data/demo.npz --words data/demo.txt

@@ -10,7 +10,7 @@ section "Rules: layers, headers, formatting, banned names"
 scripts/check.sh
 
 section "Release build"
-build release
+build release -DTAPROOT_TESTS=ON
 ctest --test-dir build/release -j2 --output-on-failure --no-tests=error | tail -n +3
 
 section "Address and undefined-behaviour sanitizers"
