@@ -6,5 +6,5 @@ need_packages $BUILD_PACKAGES $BENCH_PACKAGES
 build bench
 out=build/bench/core.json
 build/bench/bench/bench_core --benchmark_min_time="${MIN_TIME:-0.1}" --benchmark_repetitions="${REPETITIONS:-15}" \
-  --benchmark_enable_random_interleaving=true --benchmark_out="$out" --benchmark_out_format=json >/dev/null 2>&1
+  --benchmark_enable_random_interleaving=true --benchmark_out="$out" --benchmark_out_format=json >/dev/null
 python3 bench/table.py "$out"

@@ -8,6 +8,7 @@ broken() {
   printf '%s\n' "$*" >&2
   failed=1
 }
+[ -n "$(git ls-files | head -n 1)" ] || die "git lists no files here: this is no checkout, or git does not trust it"
 files() { git ls-files --cached --others --exclude-standard -- "$@"; }
 
 # 1. Includes go one way: a folder of src/ sees itself and those before it.

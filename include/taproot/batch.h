@@ -19,7 +19,8 @@
 namespace taproot {
 
 /// Threads, each with a factorisation and a workspace that are reused from call to call.
-/// With one thread everything runs on the caller's. Not for two callers at once.
+/// With one thread everything runs on the caller's. Not for two callers at once, and not from
+/// within a visit. Moved from, it may only be assigned to or destroyed.
 class TAPROOT_API Pool {
  public:
   /// 0 means one thread per core. Throws std::invalid_argument when negative.
@@ -31,24 +32,26 @@ class TAPROOT_API Pool {
   int threads() const;
 
   struct Impl;
-  Impl& impl() { return *impl_; }
 
  private:
+  friend struct detail::Access;
   std::unique_ptr<Impl> impl_;
 };
 
+namespace detail {
 using VisitFunction = void (*)(void* context, std::size_t sentence, const Factorization&,
                                Workspace&);
 TAPROOT_API void for_each_factorization(Pool& pool, const Scores& scores,
                                         std::span<Outcome> outcomes, VisitFunction visit,
                                         void* context);
+}  // namespace detail
 
 /// Eliminates every sentence and calls visit(sentence, factorization, workspace) for those that are
 /// ok, from any thread, in any order. What visit throws is rethrown, and the rest may be left out.
 template <typename Visit>
 void for_each_factorization(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,
                             Visit&& visit) {
-  for_each_factorization(
+  detail::for_each_factorization(
       pool, scores, outcomes,
       [](void* context, std::size_t sentence, const Factorization& f, Workspace& workspace) {
         (*static_cast<std::remove_reference_t<Visit>*>(context))(sentence, f, workspace);
@@ -64,6 +67,18 @@ TAPROOT_API void expected_steps(Pool& pool, const Scores& scores, std::span<Outc
                                 std::span<double> out);
 TAPROOT_API void expected_tries(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,
                                 std::span<double> out);
+
+/// values[b] is the row-major [n+1][n+1] matrix of sentence b.
+TAPROOT_API void expectation(Pool& pool, const Scores& scores,
+                             std::span<const std::span<const double>> values,
+                             std::span<Outcome> outcomes, std::span<double> out);
+
+/// Between sentence b of p and sentence b of q; the outcome is that of the first of the two that
+/// has no answer. Throws if the batches differ in size, root rule or a sentence's length.
+TAPROOT_API void cross_entropy(Pool& pool, const Scores& p, const Scores& q,
+                               std::span<Outcome> outcomes, std::span<double> out);
+TAPROOT_API void kl_divergence(Pool& pool, const Scores& p, const Scores& q,
+                               std::span<Outcome> outcomes, std::span<double> out);
 
 /// One destination a sentence; they must not overlap.
 TAPROOT_API void marginals(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,

@@ -36,8 +36,9 @@ TAPROOT_API void root_marginals(const Factorization& f, Workspace& workspace,
                                 std::span<double> out);
 TAPROOT_API std::vector<double> root_marginals(const Factorization& f);
 
-/// log p(tree); -inf if `heads` is no tree under the root rule or uses a forbidden edge.
-/// Throws if heads.size() != n or a head is outside 0..n. O(n).
+/// log p(tree), which may round above 0 by a few units in the last place; -inf if `heads` is no
+/// tree under the root rule or uses a forbidden edge. Throws if heads.size() != n or a head is
+/// outside 0..n. O(n).
 TAPROOT_API double log_prob(const Factorization& f, TreeView heads);
 
 /// -sum_t p(t) log p(t), in nats. Cost: marginals().
@@ -45,13 +46,15 @@ TAPROOT_API double entropy(const Factorization& f, Workspace& workspace);
 TAPROOT_API double entropy(const Factorization& f);
 
 /// E[sum of values[h][m] over the tree's edges]; `values` is row-major [n+1][n+1]. An edge of
-/// probability zero counts 0, whatever its value. Cost: marginals().
+/// probability zero counts 0, whatever its value. Error: that of the marginals times the largest
+/// value. Cost: marginals().
 TAPROOT_API double expectation(const Factorization& f, std::span<const double> values,
                                Workspace& workspace);
 TAPROOT_API double expectation(const Factorization& f, std::span<const double> values);
 
 /// -sum_t p(t) log q(t), for two score sets over one sentence under one root rule. +inf exactly
-/// when some tree that p allows uses an edge that q forbids. Cost: marginals() of p.
+/// when some tree that p allows uses an edge that q forbids. Error: that of p's marginals times the
+/// spread of q's scores within a column. Cost: marginals() of p.
 TAPROOT_API double cross_entropy(const Factorization& p, const Factorization& q,
                                  Workspace& workspace);
 TAPROOT_API double cross_entropy(const Factorization& p, const Factorization& q);

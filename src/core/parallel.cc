@@ -42,7 +42,10 @@ void Parallel::for_each(std::size_t count,
   arena_->arena.execute([&] {
     tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, 1), [&](const auto& range) {
       const auto slot = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index());
-      for (std::size_t item = range.begin(); item != range.end(); ++item) body(item, slot);
+      for (std::size_t item = range.begin(); item != range.end(); ++item) {
+        // A body that waits for tasks of its own must not begin another item in the same slot.
+        tbb::this_task_arena::isolate([&] { body(item, slot); });
+      }
     });
   });
 }

@@ -18,6 +18,9 @@ class ScaledProduct {
   double mantissa() const { return mantissa_; }
   double exponent() const { return exponent_; }
 
+  /// Brings the mantissa into [1/2, 1), where its log is small and loses nothing to the exponent's.
+  void normalize() { mantissa_ = take_exponent(mantissa_); }
+
  private:
   static constexpr double kLow = 0x1p-250;
   static constexpr double kHigh = 0x1p250;

@@ -65,6 +65,14 @@ HWY_INLINE Block first(size_t count, Block b) {
   }
   return b;
 }
+// b with its first `count` lanes zero.
+HWY_INLINE Block without_firsts(size_t count, Block b) {
+  for (size_t i = 0; i < kVectors; ++i) {
+    const size_t here = count > i * kLanes ? count - i * kLanes : 0;
+    b.v[i] = hn::IfThenZeroElse(hn::FirstN(D(), here), b.v[i]);
+  }
+  return b;
+}
 // b with its first lane zero.
 HWY_INLINE Block without_first(Block b) {
   b.v[0] = hn::IfThenZeroElse(hn::Eq(hn::Iota(D(), 0.0), hn::Zero(D())), b.v[0]);

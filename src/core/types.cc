@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "taproot/types.h"
 
+#include <cstdio>
+
 namespace taproot {
 
 std::string_view to_string(RootRule root) { return root == RootRule::kSingle ? "single" : "multi"; }
@@ -26,10 +28,13 @@ std::string describe(const Outcome& outcome, std::size_t sentence) {
       return where + "ok";
     case Status::kNoTree:
       return where + "the allowed edges admit no tree under the root rule";
-    case Status::kBadScore:
+    case Status::kBadScore: {
+      char limit[32];
+      std::snprintf(limit, sizeof limit, "%g", kMaxScore);
       return where + "the score of head " + std::to_string(outcome.head) + " -> modifier " +
-             std::to_string(outcome.modifier) +
-             " is NaN, +inf or beyond 1e15 in magnitude (forbid an edge with -inf)";
+             std::to_string(outcome.modifier) + " is NaN, +inf or beyond " + limit +
+             " in magnitude (forbid an edge with -inf)";
+    }
     case Status::kEmpty:
       return where + "it has no words";
   }

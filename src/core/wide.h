@@ -51,6 +51,7 @@ class Wide {
   }
   friend Wide operator-(Wide a, Wide b) { return a + (-b); }
   friend bool operator==(Wide a, Wide b) = default;
+  friend bool operator<(Wide a, Wide b) { return (a - b).mantissa_ < 0; }
   Wide& operator+=(Wide b) { return *this = *this + b; }
   Wide& operator*=(Wide b) { return *this = *this * b; }
 

@@ -17,15 +17,16 @@ namespace detail {
 namespace {
 
 // When may a sentence stay in double? Let 2^bits bound how far Z lies below the product of its
-// columns' sums (arrange()). All trees that use one given edge of weight w weigh at most
-// w 2^bits Z together; and the same holds for each reduced graph on the way. So
+// columns' sums (arrange()). All trees that use one given edge of weight w weigh at most w 2^bits Z
+// together; and an error made in an entry at any time on the way is one of the same size in the
+// weight of that edge. So
 //   - weights flushed on loading, none above 2^flushed, are missed by less than 2^-256 in total if
 //     flushed + bits + log2(number of edges) <= -256;
 //   - what underflows on the way, below 2^-1022 each, is missed as little if bits <= 700, and then
-//     neither the factors nor the gradient (at most 2^bits) can overflow;
+//     the gradient, at most 2^bits, does not overflow. If the ROOT row does, Z shows it;
 //   - beyond that, nothing underflows at all as long as the factors' positive entries stay within
-//     2^-500 and 2^500, since each is made of products of two of them.
-// A bound on the single pivots alone would not do; docs/numerics.md has the counterexample.
+//     2^-500 and 2^500, since each is made of products of two of them over a pivot.
+// A bound on the single pivots alone would not do; docs/numerics.md has the argument in full.
 constexpr double kSafeBits = 700;
 constexpr double kSafeLow = 0x1p-500;
 constexpr double kSafeHigh = 0x1p500;
@@ -47,6 +48,7 @@ bool double_suffices(FactorData& data, const ScaledProduct& bound, const ScaledP
 ScaledProduct product_of_pivots(const FactorData& data) {
   ScaledProduct z;
   for (int k = 1; k <= data.table.n; ++k) z.multiply(data.pivot[static_cast<std::size_t>(k)]);
+  z.normalize();
   return z;
 }
 
@@ -71,16 +73,16 @@ void factor_wide(FactorData& data, Scratch& scratch) {
 
 }  // namespace
 
-void eliminate_table(FactorData& data, Scratch& scratch) {
+namespace {
+
+Outcome eliminate_table(FactorData& data, Scratch& scratch) {
   const int n = data.table.n;
   const auto nodes = static_cast<std::size_t>(n) + 1;
   const std::size_t ld = data.table.ld;
   data.wide = false;
   if (!find_last_words(data.table, scratch.reach, data.last.resize(nodes))) {
-    data.outcome = {Status::kNoTree};
-    return;
+    return {Status::kNoTree};
   }
-  data.outcome = {};
   double* weights = (data.has_weights() ? data.weights : scratch.square).resize((nodes + 1) * ld);
   double* sums = scratch.rows.resize(2 * ld);
   const double flushed = std::max(fill_weights(data.table, 0, 1, weights),
@@ -94,6 +96,17 @@ void eliminate_table(FactorData& data, Scratch& scratch) {
     data.wide = true;
     factor_wide(data, scratch);
   }
+  return {};
+}
+
+}  // namespace
+
+void eliminate_into(FactorData& data, const ScoreView& scores, RootRule root, Scratch& scratch) {
+  // Whatever throws on the way leaves a factorisation that answers nothing.
+  data.outcome = {Status::kEmpty};
+  Outcome outcome = load_scores(scores, root, data.table);
+  if (outcome.ok()) outcome = eliminate_table(data, scratch);
+  data.outcome = outcome;
 }
 
 }  // namespace detail
@@ -116,8 +129,7 @@ bool Factorization::is_wide() const { return data_->wide; }
 Outcome eliminate(const ScoreView& scores, RootRule root, Factorization& out,
                   Workspace& workspace) {
   detail::FactorData& data = detail::Access::data(out);
-  data.outcome = detail::load_scores(scores, root, data.table);
-  if (data.outcome.ok()) detail::eliminate_table(data, detail::Access::scratch(workspace));
+  detail::eliminate_into(data, scores, root, detail::Access::scratch(workspace));
   return data.outcome;
 }
 

@@ -18,6 +18,7 @@ namespace taproot::detail::HWY_NAMESPACE {
 // most of the work is a product of depth kPanel.
 inline constexpr size_t kPanel = 64;
 inline constexpr size_t kPanelFrom = 192;
+static_assert(kPanel == kMostShares && kPanel % kBlock == 0);
 
 class Elimination {
  public:
@@ -118,8 +119,9 @@ class Elimination {
     double* HWY_RESTRICT after = row(k - 2);
     const double next_weight = k - 1 >= top ? next[k] : 0.0;
     const double after_weight = k - 2 >= top ? after[k] : 0.0;
+    // own / pivot first: it is at most 1, so that what underflows is as small as in an entry.
     const double next_pivot =
-        multiply_add(next_weight * sum(ahead.own), inverse_pivot, sum(ahead.next));
+        multiply_add(next_weight, sum(ahead.own) * inverse_pivot, sum(ahead.next));
     ahead = {broadcast(0.0), broadcast(0.0)};
     for (size_t j = 0; j <= begin; j += kBlock) {
       Block heads = load(into + j);
@@ -166,7 +168,6 @@ HWY_EXPORT(factor_blocked);
 
 void factor(double* matrix, std::size_t ld, int n, RootRule root, double* pivot,
             Buffer<double>& panel) {
-  constexpr std::size_t kMostShares = 64;
   HWY_DYNAMIC_DISPATCH(factor_blocked)
   (matrix, ld, static_cast<std::size_t>(n), root == RootRule::kSingle, pivot,
    panel.resize(kMostShares * ld));

@@ -6,6 +6,9 @@
 
 namespace taproot::detail {
 
+/// Rows of ld that factor() keeps in its panel.
+inline constexpr std::size_t kMostShares = 64;
+
 /// Eliminates words n, n-1, ..., 2 of `matrix` ([n+1][ld] by position, row = modifier, row 0
 /// unused) in place, leaving Factors<double>; pivot[1..n] takes the pivots. Nothing is checked
 /// here: a weight out of double's range shows in the pivots.

@@ -7,6 +7,7 @@
 #include "core/wide.h"
 #include "scores/reach.h"
 #include "scores/score_table.h"
+#include "taproot/batch.h"
 #include "taproot/factorization.h"
 
 namespace taproot::detail {
@@ -69,11 +70,12 @@ struct Scratch {
   Buffer<double> square;         ///< Weights while factoring, the gradient while querying.
   Buffer<double> probabilities;  ///< Marginals that a query sums over.
   Buffer<double> panel;
+  Buffer<std::uint8_t> supported;
   Buffer<double> rows;  ///< A few vectors of length ld.
   Buffer<Wide> wide_square;
   Buffer<Wide> wide_matrix;
   Buffer<Wide> wide_rows;
-  FactorData other;  ///< The same scores under the other root rule.
+  FactorData other;  ///< The same scores under the other rule, or given a root.
 };
 
 /// The way from the public classes to their insides.
@@ -81,9 +83,10 @@ struct Access {
   static FactorData& data(Factorization& f) { return *f.data_; }
   static const FactorData& data(const Factorization& f) { return *f.data_; }
   static Scratch& scratch(Workspace& w) { return *w.scratch_; }
+  static Pool::Impl& impl(Pool& p) { return *p.impl_; }
 };
 
-/// eliminate() after the scores were loaded into data.table.
-void eliminate_table(FactorData& data, Scratch& scratch);
+/// eliminate() on the insides.
+void eliminate_into(FactorData& data, const ScoreView& scores, RootRule root, Scratch& scratch);
 
 }  // namespace taproot::detail

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/check.h"
+#include "eliminate/pool.h"
 
 namespace taproot {
 namespace {
@@ -25,6 +26,28 @@ void scalar_query(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,
                          [&](std::size_t sentence, const Factorization& f, Workspace& workspace) {
                            out[sentence] = query(sentence, f, workspace);
                          });
+}
+
+// The same for two batches.
+template <typename Query>
+void pair_query(Pool& pool, const Scores& p, const Scores& q, std::span<Outcome> outcomes,
+                std::span<double> out, const char* function, Query&& query) {
+  detail::require(p.size() == q.size(), function, "the two batches differ in size");
+  detail::require(p.root_rule() == q.root_rule(), function, "the two differ in their root rule");
+  require_entries(outcomes.size(), p, function, "outcomes");
+  require_entries(out.size(), p, function, "out");
+  for (std::size_t b = 0; b < p.size(); ++b) {
+    if (p[b].n() != q[b].n()) {
+      detail::misuse(function, "sentence " + std::to_string(b) + " differs in length");
+    }
+  }
+  Pool::Impl& impl = detail::Access::impl(pool);
+  impl.parallel.for_each(p.size(), [&](std::size_t b, std::size_t slot) {
+    auto& [first, second, workspace] = impl.slots[slot];
+    outcomes[b] = eliminate(p[b], p.root_rule(), first, workspace);
+    if (outcomes[b].ok()) outcomes[b] = eliminate(q[b], q.root_rule(), second, workspace);
+    if (outcomes[b].ok()) out[b] = query(first, second, workspace);
+  });
 }
 
 }  // namespace
@@ -61,6 +84,31 @@ void log_prob(Pool& pool, const Scores& scores, std::span<const TreeView> heads,
                [=](std::size_t sentence, const Factorization& f, Workspace&) {
                  return log_prob(f, heads[sentence]);
                });
+}
+
+void expectation(Pool& pool, const Scores& scores, std::span<const std::span<const double>> values,
+                 std::span<Outcome> outcomes, std::span<double> out) {
+  require_entries(values.size(), scores, "expectation", "values");
+  scalar_query(pool, scores, outcomes, out, "expectation",
+               [=](std::size_t sentence, const Factorization& f, Workspace& w) {
+                 return expectation(f, values[sentence], w);
+               });
+}
+
+void cross_entropy(Pool& pool, const Scores& p, const Scores& q, std::span<Outcome> outcomes,
+                   std::span<double> out) {
+  pair_query(pool, p, q, outcomes, out, "cross_entropy",
+             [](const Factorization& fp, const Factorization& fq, Workspace& w) {
+               return cross_entropy(fp, fq, w);
+             });
+}
+
+void kl_divergence(Pool& pool, const Scores& p, const Scores& q, std::span<Outcome> outcomes,
+                   std::span<double> out) {
+  pair_query(pool, p, q, outcomes, out, "kl_divergence",
+             [](const Factorization& fp, const Factorization& fq, Workspace& w) {
+               return kl_divergence(fp, fq, w);
+             });
 }
 
 void marginals(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/check.h"
+#include "eliminate/condition.h"
 #include "query/gradient.h"
 #include "query/query.h"
 #include "scores/weights.h"
@@ -59,43 +60,26 @@ Wide multi_root_steps(const FactorData& data, Scratch& scratch) {
   return total;
 }
 
-// The same scores with all ROOT edges but one forbidden, eliminated into scratch.other.
-void eliminate_given_root(const FactorData& data, int root, Scratch& scratch) {
-  const ScoreTable& table = data.table;
-  const std::size_t size = (static_cast<std::size_t>(table.n) + 1) * table.ld;
-  double* scores = scratch.probabilities.resize(size);
-  std::copy(table.row(0), table.row(0) + size, scores);
-  for (int m = 1; m <= table.n; ++m) {
-    if (m != root) scores[m] = -HUGE_VAL;
-  }
-  const ScoreView view(scores, table.n, static_cast<std::ptrdiff_t>(table.ld), 1);
-  load_scores(view, RootRule::kSingle, scratch.other.table);
-  eliminate_table(scratch.other, scratch);
-}
-
 // Z_m / Z for every word, by sentence index; of the scaled weights.
-void root_shares(const FactorData& data, Buffer<Wide>& shares, Wide* by_position) {
+const Wide* root_shares(const FactorData& data, Scratch& scratch) {
   const auto n = static_cast<std::size_t>(data.table.n);
-  shares.resize(n + 1);
-  if (data.wide) {
-    root_gradient(data.wide_factors(), by_position);
-    for (std::size_t k = 1; k <= n; ++k) {
-      shares[static_cast<std::size_t>(data.order[k])] = by_position[k];
-    }
-  } else {
-    Buffer<double> g;
-    root_gradient(data.factors(), g.resize(n + 1));
-    for (std::size_t k = 1; k <= n; ++k) shares[static_cast<std::size_t>(data.order[k])] = g[k];
+  Wide* by_position = scratch.wide_rows.resize(4 * data.table.ld);
+  Wide* shares = by_position + data.table.ld;
+  root_gradient(wide_factors_of(data, scratch), by_position);
+  for (std::size_t k = 1; k <= n; ++k) {
+    shares[static_cast<std::size_t>(data.order[k])] = by_position[k];
   }
+  return shares;
 }
 
 Wide single_root_steps(const FactorData& data, Scratch& scratch) {
   const int n = data.table.n;
   const auto index = [](int i) { return static_cast<std::size_t>(i); };
-  Buffer<Wide> share;
-  root_shares(data, share, scratch.wide_rows.resize(data.table.ld));
-  Buffer<Wide> root_weight;
-  root_weight.resize(index(n) + 1);
+  // Two vectors that must outlive the eliminations below, which use the scratch's rows.
+  Buffer<Wide> kept;
+  Wide* share = kept.resize(2 * data.table.ld);
+  Wide* root_weight = share + data.table.ld;
+  std::copy_n(root_shares(data, scratch) + 1, n, share + 1);
   int likeliest = 0;
   double best = -1;
   for (int r = 1; r <= n; ++r) {
@@ -143,9 +127,8 @@ double expected_tries(const Factorization& f, Workspace& workspace) {
   detail::FactorData& other = scratch.other;
   const bool single = f.root_rule() == RootRule::kSingle;
   const auto ld = static_cast<std::ptrdiff_t>(data.table.ld);
-  other.outcome = detail::load_scores(ScoreView(data.table.row(0), f.n(), ld, 1),
-                                      single ? RootRule::kMulti : RootRule::kSingle, other.table);
-  detail::eliminate_table(other, scratch);
+  detail::eliminate_into(other, ScoreView(data.table.row(0), f.n(), ld, 1),
+                         single ? RootRule::kMulti : RootRule::kSingle, scratch);
   if (!other.outcome.ok()) return HUGE_VAL;
   const detail::FactorData& multi = single ? other : data;
   const detail::FactorData& one = single ? data : other;
@@ -154,8 +137,9 @@ double expected_tries(const Factorization& f, Workspace& workspace) {
   for (std::size_t m = 1; m <= static_cast<std::size_t>(f.n()); ++m) {
     exponent += multi.table.scale[m] - one.table.scale[m];
   }
-  return detail::Wide(multi.mantissa / one.mantissa, static_cast<std::int64_t>(exponent))
-      .to_double();
+  // Beyond this it is 0 or infinite all the same.
+  return std::ldexp(multi.mantissa / one.mantissa,
+                    static_cast<int>(std::clamp(exponent, -5000.0, 5000.0)));
 }
 
 double expected_tries(const Factorization& f) {

@@ -154,23 +154,35 @@ void gradient(const Factors<double>& f, double* gradient, Scratch& scratch) {
   HWY_DYNAMIC_DISPATCH(reverse_pass)(f, gradient, scratch);
 }
 
+Factors<Wide> wide_factors_of(const FactorData& data, Scratch& scratch) {
+  Factors<Wide> f = data.wide_factors();
+  if (!data.wide) {
+    const std::size_t size = (static_cast<std::size_t>(data.table.n) + 1) * data.table.ld;
+    Wide* matrix = scratch.wide_matrix.resize(size + data.table.ld);
+    for (int m = 1; m <= data.table.n; ++m) {  // But for the diagonal, which may hold anything.
+      const std::size_t row = static_cast<std::size_t>(m) * data.table.ld;
+      for (int h = 0; h <= data.table.n; ++h) {
+        const std::size_t at = row + static_cast<std::size_t>(h);
+        matrix[at] = h == m ? Wide(0.0) : Wide(data.matrix[at]);
+      }
+      matrix[size + static_cast<std::size_t>(m)] = data.pivot[static_cast<std::size_t>(m)];
+    }
+    f.matrix = matrix;
+    f.pivot_data = matrix + size;
+  }
+  return f;
+}
+
 void gradient_of(const FactorData& data, Scratch& scratch) {
   const std::size_t ld = data.table.ld;
   const std::size_t size = (static_cast<std::size_t>(data.table.n) + 1) * ld;
   if (data.tame) {
     gradient(data.factors(), scratch.square.resize(size), scratch);
-    return;
+  } else {
+    Wide* share = scratch.wide_rows.resize(2 * ld);
+    gradient_simply(wide_factors_of(data, scratch), scratch.wide_square.resize(size), share,
+                    share + ld);
   }
-  Factors<Wide> f = data.wide_factors();
-  if (!data.wide) {  // Factors that are exact in double, with a gradient that might not be.
-    Wide* matrix = scratch.wide_matrix.resize(size + ld);
-    std::copy(data.matrix.data(), data.matrix.data() + size, matrix);
-    std::copy(data.pivot.data(), data.pivot.data() + data.table.n + 1, matrix + size);
-    f.matrix = matrix;
-    f.pivot_data = matrix + size;
-  }
-  Wide* share = scratch.wide_rows.resize(2 * ld);
-  gradient_simply(f, scratch.wide_square.resize(size), share, share + ld);
 }
 
 }  // namespace taproot::detail

@@ -52,8 +52,8 @@ void gradient_simply(const Factors<T>& f, T* gradient, T* share, T* gu) {
 }
 
 /// The gradient's ROOT row alone, single-root, into g[1..n]: G[0][k] = sum over m < k of
-/// G[0][m] A[k][m] / pivot_k, in O(n^2) and free of subtraction. Each G[0][m], once known, is
-/// pushed on to the sums of the words k > m: that runs along rows.
+/// G[0][m] A[k][m] / pivot_k, in O(n^2) and free of subtraction. In double for data that is tame.
+/// Each G[0][m], once known, is pushed on to the sums of the words k > m: that runs along rows.
 template <typename T>
 void root_gradient(const Factors<T>& f, T* g) {
   for (int k = 1; k <= f.n; ++k) g[k] = T(k == 1 ? 1 : 0);
@@ -63,6 +63,9 @@ void root_gradient(const Factors<T>& f, T* g) {
     for (int k = m + 1; k <= f.n; ++k) g[k] += g[m] * out_of[k];
   }
 }
+
+/// The factors over Wide, in scratch if the data has them in double.
+Factors<Wide> wide_factors_of(const FactorData& data, Scratch& scratch);
 
 /// Fills scratch.square with the gradient if the data is tame, scratch.wide_square if not.
 void gradient_of(const FactorData& data, Scratch& scratch);

@@ -4,10 +4,6 @@
 
 namespace taproot {
 
-double detail::scaled_log_partition(const FactorData& data) {
-  return log_scaled(data.mantissa, data.exponent);
-}
-
 double log_partition(const Factorization& f) {
   const detail::FactorData& data = detail::require_ok(f, "log_partition");
   return detail::log_scaled(data.mantissa, data.exponent + data.table.total_scale);

@@ -3,7 +3,6 @@
 
 #include "core/check.h"
 #include "query/query.h"
-#include "scores/ln2.h"
 #include "taproot/tree.h"
 
 namespace taproot {
@@ -20,8 +19,7 @@ double log_prob(const Factorization& f, TreeView heads) {
   for (int m = 1; m <= f.n(); ++m) {
     sum += detail::scaled_score(data.table, heads[static_cast<std::size_t>(m) - 1], m);
   }
-  // The ROOT row's own scale is in Z, not in the scores.
-  return sum - detail::log_scaled(data.mantissa, data.exponent + data.table.root_scale);
+  return sum - detail::scaled_log_partition(data);
 }
 
 }  // namespace taproot

@@ -19,6 +19,8 @@ namespace taproot::detail::HWY_NAMESPACE {
 // out[i][m] = max(0, weights[i][m] * gradient[position[m]][column + i]) for i < count <= kBlock and
 // m <= n; rows of weights and out are rows of heads in sentence order. A block of G's columns is
 // transposed into rows first, in squares as in permute().
+static_assert(kHeads == kBlock);
+
 void multiply_transposed(const double* gradient, size_t ld, size_t n, const int32_t* position,
                          size_t column, const double* const* weights, double* transposed,
                          double* const* out, size_t count) {
@@ -40,9 +42,9 @@ void multiply_transposed(const double* gradient, size_t ld, size_t n, const int3
     size_t m = 0;
     for (; m + kLanes <= n + 1; m += kLanes) {
       const V p = hn::Mul(hn::LoadU(d, w + m), hn::LoadU(d, g + m));
-      hn::StoreU(hn::Max(p, hn::Zero(d)), d, out[i] + m);
+      hn::StoreU(hn::IfThenZeroElse(hn::Lt(p, hn::Zero(d)), p), d, out[i] + m);
     }
-    for (; m <= n; ++m) out[i][m] = std::max(0.0, w[m] * g[m]);
+    for (; m <= n; ++m) out[i][m] = non_negative(w[m] * g[m]);
   }
 }
 
@@ -55,21 +57,6 @@ namespace detail {
 
 HWY_EXPORT(multiply_transposed);
 
-const FactorData& require_ok(const Factorization& f, const char* function) {
-  const FactorData& data = Access::data(f);
-  if (!data.outcome.ok()) {
-    misuse(function, "the factorisation has status " + std::string(to_string(data.outcome.status)));
-  }
-  return data;
-}
-
-const double* weights_of(const FactorData& data, int head, double* memory) {
-  if (data.has_weights())
-    return data.weights.data() + static_cast<std::size_t>(head) * data.table.ld;
-  fill_weights(data.table, head, head + 1, memory);
-  return memory;
-}
-
 namespace {
 
 void fill_wide_marginals(const FactorData& data, const Scratch& scratch, EdgeMatrix out) {
@@ -79,7 +66,7 @@ void fill_wide_marginals(const FactorData& data, const Scratch& scratch, EdgeMat
       const auto row = static_cast<std::size_t>(data.position[static_cast<std::size_t>(m)]);
       const auto column = static_cast<std::size_t>(data.position[static_cast<std::size_t>(h)]);
       const Wide p = wide_weight(table, h, m) * scratch.wide_square[row * table.ld + column];
-      out.data[h * out.head_stride + m] = std::max(0.0, p.to_double());
+      out.data[h * out.head_stride + m] = non_negative(p.to_double());
     }
   }
 }
@@ -102,7 +89,6 @@ void fill_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out) {
   } else {
     const auto n = static_cast<std::size_t>(data.table.n);
     const std::size_t ld = data.table.ld;
-    constexpr std::size_t kHeads = 8;
     double* transposed = scratch.panel.resize(2 * kHeads * ld);
     double* computed = transposed + kHeads * ld;
     // Eight heads at a time, in the order of elimination: there G's cache lines are read whole.

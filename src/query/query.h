@@ -17,11 +17,17 @@ double scaled_log_partition(const FactorData& data);
 /// The scaled weights of one head's edges in double, [ld]: kept ones, or computed into `memory`.
 const double* weights_of(const FactorData& data, int head, double* memory);
 
+/// Heads whose marginals are made at once: a block of G's columns.
+inline constexpr std::size_t kHeads = 8;
+
 /// marginals(), unchecked.
 void fill_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out);
 
 /// The marginals, row-major [n+1][ld], in scratch.probabilities.
 const double* marginals_in(const FactorData& data, Scratch& scratch);
+
+/// Zero for what rounded below it; NaN stays NaN.
+inline double non_negative(double x) { return x < 0 ? 0.0 : x; }
 
 /// Sum of p[h][m] * value(h, m) over the edges with p > 0: 0 * inf counts as 0.
 template <typename Value>

@@ -19,21 +19,21 @@ void root_marginals(const Factorization& f, Workspace& workspace, std::span<doub
     return;
   }
   const std::size_t ld = data.table.ld;
-  if (data.wide) {
-    detail::Wide* g = scratch.wide_rows.resize(ld);
-    detail::root_gradient(data.wide_factors(), g);
-    for (std::size_t k = 1; k <= n; ++k) {
-      const int word = data.order[k];
-      const detail::Wide p = detail::wide_weight(data.table, 0, word) * g[k];
-      out[static_cast<std::size_t>(word) - 1] = p.to_double();
-    }
-  } else {
+  if (data.tame) {
     double* g = scratch.rows.resize(2 * ld);
     const double* weights = detail::weights_of(data, 0, g + ld);
     detail::root_gradient(data.factors(), g);
     for (std::size_t k = 1; k <= n; ++k) {
       const int word = data.order[k];
       out[static_cast<std::size_t>(word) - 1] = weights[word] * g[k];
+    }
+  } else {
+    detail::Wide* g = scratch.wide_rows.resize(ld);
+    detail::root_gradient(detail::wide_factors_of(data, scratch), g);
+    for (std::size_t k = 1; k <= n; ++k) {
+      const int word = data.order[k];
+      const detail::Wide p = detail::wide_weight(data.table, 0, word) * g[k];
+      out[static_cast<std::size_t>(word) - 1] = p.to_double();
     }
   }
 }

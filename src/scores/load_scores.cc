@@ -63,7 +63,8 @@ HWY_INLINE bool load_columns(const double* source, std::ptrdiff_t source_stride,
   const size_t present = n + 1 - std::min(j, n + 1);
   auto unusual = hn::FirstN(d, 0);
   for (size_t head = first; head < last; ++head) {
-    const double* from = source + static_cast<std::ptrdiff_t>(head) * source_stride + j;
+    const double* from = source + static_cast<std::ptrdiff_t>(head) * source_stride +
+                         static_cast<std::ptrdiff_t>(present == 0 ? 0 : j);
     const V raw = whole ? hn::LoadU(d, from) : load_partial(from, present);
     const auto ignored = hn::Or(outside, hn::Eq(column, hn::Set(d, static_cast<double>(head))));
     const V s = hn::IfThenElse(ignored, minus_inf, raw);
@@ -176,7 +177,9 @@ Outcome load_scores(const ScoreView& view, RootRule root, ScoreTable& table) {
 
 double scaled_score(const ScoreTable& table, int head, int modifier) {
   const double s = table.row(head)[modifier];
-  return s == -HUGE_VAL ? s : minus_k_ln2(s, table.scale[static_cast<std::size_t>(modifier)]);
+  if (s == -HUGE_VAL) return s;
+  return minus_k_ln2(s,
+                     table.scale[(head == 0 ? table.ld : 0) + static_cast<std::size_t>(modifier)]);
 }
 
 }  // namespace taproot::detail

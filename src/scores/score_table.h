@@ -41,8 +41,8 @@ struct ScoreTable {
 /// Fills `table` from `view` and reports bad_score (the first such cell) or empty. O(n^2).
 Outcome load_scores(const ScoreView& view, RootRule root, ScoreTable& table);
 
-/// S[h][m] - scale[m] ln 2, so that large common offsets of a column cancel before they round.
-/// (The ROOT row's own scale is not taken out.)
+/// S[h][m] with the scales of its column and, for ROOT, of its row taken out: the log of the scaled
+/// weight. Large common offsets thus cancel before they round.
 double scaled_score(const ScoreTable& table, int head, int modifier);
 
 }  // namespace taproot::detail

@@ -103,6 +103,35 @@ TEST(Identities, MarginalsAreTheGradientOfLogPartition) {
   }
 }
 
+// All edges out of ROOT moved together, by so much that a rounding of the offset would show. Scores
+// are multiples of 2^-20, so the sums are exact.
+TEST(Identities, AnOffsetOfRootChangesNothingButLogPartition) {
+  const auto made = [](int n, std::uint64_t seed, double offset) {
+    Problem problem = oracle::gaussian(n, 2, seed);
+    for (double& s : problem.scores) s = std::nearbyint(s * 0x1p20) * 0x1p-20;
+    for (std::size_t m = 1; m <= static_cast<std::size_t>(n); ++m) problem.scores[m] += offset;
+    return problem;
+  };
+  for (const int n : {1, 2, 9, 30}) {
+    const Factorization plain = factored(made(n, 1, 0), Root::kSingle);
+    const Factorization other = factored(made(n, 2, 0), Root::kSingle);
+    for (const double offset : {-0x1p30, -0x1p14, 0x1p14, 0x1p30}) {
+      const Factorization moved = factored(made(n, 1, offset), Root::kSingle);
+      const Factorization other_moved = factored(made(n, 2, offset), Root::kSingle);
+      EXPECT_DOUBLE_EQ(log_partition(moved), log_partition(plain) + offset);
+      EXPECT_NEAR(entropy(moved), entropy(plain), 1e-13 * n);
+      EXPECT_NEAR(kl_divergence(moved, other_moved), kl_divergence(plain, other), 1e-12 * n);
+      EXPECT_NEAR(cross_entropy(moved, other_moved), cross_entropy(plain, other), 1e-12 * n);
+      Tree chain;
+      for (int m = 0; m < n; ++m) chain.push_back(m);
+      EXPECT_NEAR(log_prob(moved, chain), log_prob(plain, chain), 1e-12 * n);
+      const std::vector<double> p = marginals(plain);
+      const std::vector<double> q = marginals(moved);
+      for (std::size_t i = 0; i < p.size(); ++i) EXPECT_NEAR(q[i], p[i], 1e-14 * n);
+    }
+  }
+}
+
 TEST(Queries, ExpectedStepsAndTriesAreExact) {
   for (const Problem& problem : mixed_problems()) {
     const double tries = oracle::expected_tries(problem);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <new>
 #include <vector>
 
 #include "eliminate/factor_data.h"
@@ -123,6 +123,74 @@ TEST(Eliminate, UnderflowBehindGoodPivotsIsSeen) {
     log_z += std::log(data.pivot[k]);
   }
   EXPECT_GT(std::abs(log_z - exact.log_partition), 400);
+}
+
+// Scores in bits of the edges that are allowed.
+struct Edge {
+  int head;
+  int modifier;
+  double bits;
+};
+
+Problem from_edges(int n, const std::vector<Edge>& edges) {
+  const auto side = static_cast<std::size_t>(n) + 1;
+  Problem problem{n, std::vector<double>(side * side, kForbidden)};
+  for (const Edge& e : edges) {
+    problem.scores[static_cast<std::size_t>(e.head) * side + static_cast<std::size_t>(e.modifier)] =
+        e.bits * std::log(2.0);
+  }
+  return problem;
+}
+
+// Two low pivots side by side in one group, under a ROOT row that grows: the product of a weight
+// and a sum that make up the second of them underflows unless the pivot divides first. The leaves
+// fix the order.
+TEST(Eliminate, PivotsAheadOfTheirRowsDoNotUnderflow) {
+  std::vector<Edge> edges{{3, 1, 0}, {5, 1, -600}, {1, 3, 0}, {4, 2, 0}, {1, 2, -600}, {5, 2, -700},
+                          {2, 4, 0}, {1, 5, 0},    {2, 5, 0}, {0, 1, 0}, {0, 5, 0}};
+  for (int leaf = 6; leaf <= 8; ++leaf) edges.push_back({2, leaf, 0});
+  for (int leaf = 9; leaf <= 14; ++leaf) edges.push_back({5, leaf, 0});
+  const Problem problem = from_edges(14, edges);
+  for_each_target([&] {
+    const Factorization f = factored(problem, Root::kSingle);
+    expect_exact(f, oracle::matrix_tree(problem, Root::kSingle));
+    EXPECT_FALSE(f.is_wide());
+  });
+}
+
+// A chain that is climbed at 2^-100 a word, with leaves that fix the order: the factors are exact
+// in double, but the gradient of the forbidden ROOT edges is beyond it.
+TEST(Eliminate, RootMarginalsOfWhatIsNotTame) {
+  std::vector<Edge> edges{{0, 1, 0}};
+  int next = 15;
+  for (int m = 1; m < 14; ++m) {
+    edges.push_back({m + 1, m, 0});
+    edges.push_back({m, m + 1, -100});
+    for (int i = 0; m >= 2 && m <= 12 && i < 14 - m; ++i) edges.push_back({m, next++, 0});
+  }
+  const Problem problem = from_edges(next - 1, edges);
+  const Factorization f = factored(problem, Root::kSingle);
+  EXPECT_FALSE(f.is_wide());
+  EXPECT_FALSE(detail::Access::data(f).tame);
+  const oracle::Answer exact = oracle::matrix_tree(problem, Root::kSingle);
+  expect_exact(f, exact);
+  EXPECT_EQ(expected_steps(f), exact.expected_steps);  // 2^1300: infinite.
+}
+
+// Memory that gives out in the middle leaves a factorisation that says so, and can be used again.
+TEST(Eliminate, FailureOnTheWayLeavesNoAnswer) {
+  const Problem small = oracle::gaussian(4, 1, 1);
+  const std::vector<double> one(1);
+  Factorization f = factored(small, Root::kSingle);
+  Workspace workspace;
+  // So large that no allocation of it succeeds: a stride of 0 makes it all the same score.
+  const ScoreView huge(one.data(), 1 << 30, 0, 0);
+  EXPECT_THROW(eliminate(huge, RootRule::kSingle, f, workspace), std::bad_alloc);
+  EXPECT_FALSE(f.outcome().ok());
+  EXPECT_THROW(log_partition(f), std::invalid_argument);
+  const ScoreView view(small.scores.data(), 4);
+  EXPECT_TRUE(eliminate(view, RootRule::kSingle, f, workspace).ok());
+  EXPECT_EQ(log_partition(f), log_partition(factored(small, Root::kSingle)));
 }
 
 TEST(Eliminate, StaysInDoubleWhereThatIsExact) {

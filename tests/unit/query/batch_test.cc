@@ -2,7 +2,10 @@
 #include "taproot/batch.h"
 
 #include <gtest/gtest.h>
+#include <tbb/parallel_for.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
@@ -92,6 +95,66 @@ TEST_F(Batch, AnswersAreThoseOfTheSentencesWhateverTheThreads) {
     }
     EXPECT_EQ(outcomes[17], (Outcome{Status::kBadScore, 0, 1}));
   }
+}
+
+TEST_F(Batch, ExpectationsAndDivergencesOfTwoBatches) {
+  std::vector<oracle::Problem> others;
+  std::vector<ScoreView> views;
+  std::vector<std::span<const double>> values;
+  for (std::size_t b = 0; b < problems_.size(); ++b) {
+    others.push_back(oracle::gaussian(problems_[b].n, 2, 100 + b));
+  }
+  others[7].scores.assign(others[7].scores.size(), -HUGE_VAL);
+  for (std::size_t b = 0; b < others.size(); ++b) {
+    views.emplace_back(others[b].scores.data(), b == 23 ? 0 : others[b].n);
+    values.emplace_back(others[b].scores);
+  }
+  const Scores q(views, RootRule::kSingle);
+  for (const int threads : {1, 3}) {
+    Pool pool(threads);
+    std::vector<Outcome> outcomes(q.size());
+    std::vector<double> mean(q.size());
+    std::vector<double> cross(q.size());
+    std::vector<double> kl(q.size());
+    expectation(pool, *scores_, values, outcomes, mean);
+    cross_entropy(pool, *scores_, q, outcomes, cross);
+    kl_divergence(pool, *scores_, q, outcomes, kl);
+    for (std::size_t b = 0; b < q.size(); ++b) {
+      ASSERT_EQ(outcomes[b].status, b == 7 ? Status::kNoTree : expected_status(b)) << b;
+      if (!outcomes[b].ok()) continue;
+      const Factorization fp = factored(problems_[b], oracle::Root::kSingle);
+      const Factorization fq = factored(others[b], oracle::Root::kSingle);
+      EXPECT_EQ(mean[b], expectation(fp, values[b]));
+      EXPECT_EQ(cross[b], cross_entropy(fp, fq));
+      EXPECT_EQ(kl[b], kl_divergence(fp, fq));
+    }
+  }
+  Pool pool(1);
+  std::vector<Outcome> outcomes(q.size());
+  std::vector<double> out(q.size());
+  const Scores multi(views, RootRule::kMulti);
+  const Scores fewer(std::vector<ScoreView>(views.begin(), views.end() - 1));
+  std::rotate(views.begin(), views.begin() + 1, views.end());
+  const Scores shifted(views);
+  EXPECT_THROW(kl_divergence(pool, *scores_, multi, outcomes, out), std::invalid_argument);
+  EXPECT_THROW(kl_divergence(pool, *scores_, fewer, outcomes, out), std::invalid_argument);
+  EXPECT_THROW(kl_divergence(pool, *scores_, shifted, outcomes, out), std::invalid_argument);
+}
+
+// A visitor may run tasks of its own: no other sentence begins in its factorisation meanwhile.
+TEST_F(Batch, VisitorsMayRunTasksOfTheirOwn) {
+  Pool pool(3);
+  std::vector<Outcome> outcomes(scores_->size());
+  std::vector<double> before(scores_->size());
+  std::vector<double> after(scores_->size());
+  for_each_factorization(pool, *scores_, outcomes,
+                         [&](std::size_t b, const Factorization& f, Workspace&) {
+                           before[b] = log_partition(f);
+                           std::atomic<int> sum = 0;
+                           tbb::parallel_for(0, 1000, [&](int i) { sum += i; });
+                           after[b] = log_partition(f);
+                         });
+  EXPECT_EQ(before, after);
 }
 
 TEST_F(Batch, WhatAVisitorThrowsIsRethrown) {

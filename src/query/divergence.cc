@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "core/check.h"
+#include "query/query.h"
+
+namespace taproot {
+namespace detail {
+namespace {
+
+// Whether q forbids an edge that some tree of p has. Decided on the graph: a marginal may round to
+// zero, or away from it.
+bool forbids_support(const FactorData& q, const FactorData& p, Scratch& scratch) {
+  if (!q.table.has_forbidden) return false;
+  const int n = p.table.n;
+  std::uint8_t* supported = scratch.supported.resize(static_cast<std::size_t>(n) + 1);
+  for (int m = 1; m <= n; ++m) {
+    bool differs = false;
+    for (int h = 0; h <= n && !differs; ++h) {
+      differs = p.table.allows(h, m) && !q.table.allows(h, m);
+    }
+    if (!differs) continue;
+    find_supported_heads(p.table, p.last.data(), m, scratch.reach, supported);
+    for (int h = 0; h <= n; ++h) {
+      if (supported[h] != 0 && !q.table.allows(h, m)) return true;
+    }
+  }
+  return false;
+}
+
+// The mean under p of value(q's table, h, m) over the edges, +inf if q forbids what p has; `value`
+// is not asked of edges that q forbids.
+template <typename Finish, typename Value>
+double compare(const Factorization& p, const Factorization& q, Workspace& workspace,
+               const char* function, Finish&& finish, Value&& value) {
+  const FactorData& p_data = require_ok(p, function);
+  const FactorData& q_data = require_ok(q, function);
+  require(p.n() == q.n(), function, "the two sentences differ in length");
+  require(p.root_rule() == q.root_rule(), function, "the two differ in their root rule");
+  Scratch& scratch = Access::scratch(workspace);
+  if (forbids_support(q_data, p_data, scratch)) return HUGE_VAL;
+  const double* marginals = marginals_in(p_data, scratch);
+  const double mean = sum_over_edges(p_data, marginals, [&](int h, int m) {
+    return q_data.table.allows(h, m) ? value(p_data.table, q_data.table, h, m) : 0.0;
+  });
+  return finish(p_data, q_data, mean);
+}
+
+}  // namespace
+}  // namespace detail
+
+double cross_entropy(const Factorization& p, const Factorization& q, Workspace& workspace) {
+  return detail::compare(
+      p, q, workspace, "cross_entropy",
+      [](const auto&, const auto& q_data, double mean_score) {
+        return detail::scaled_log_partition(q_data) - mean_score;
+      },
+      [](const auto&, const auto& q_table, int h, int m) {
+        return detail::scaled_score(q_table, h, m);
+      });
+}
+
+double kl_divergence(const Factorization& p, const Factorization& q, Workspace& workspace) {
+  // Edge by edge, so that where p and q agree nothing is left to round.
+  return detail::compare(
+      p, q, workspace, "kl_divergence",
+      [](const auto& p_data, const auto& q_data, double mean_difference) {
+        return detail::non_negative(mean_difference + (detail::scaled_log_partition(q_data) -
+                                                       detail::scaled_log_partition(p_data)));
+      },
+      [](const auto& p_table, const auto& q_table, int h, int m) {
+        return detail::scaled_score(p_table, h, m) - detail::scaled_score(q_table, h, m);
+      });
+}
+
+double cross_entropy(const Factorization& p, const Factorization& q) {
+  Workspace workspace;
+  return cross_entropy(p, q, workspace);
+}
+
+double kl_divergence(const Factorization& p, const Factorization& q) {
+  Workspace workspace;
+  return kl_divergence(p, q, workspace);
+}
+
+}  // namespace taproot

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/check.h"
+#include "query/query.h"
+
+namespace taproot {
+
+double expectation(const Factorization& f, std::span<const double> values, Workspace& workspace) {
+  const detail::FactorData& data = detail::require_ok(f, "expectation");
+  const std::size_t side = static_cast<std::size_t>(f.n()) + 1;
+  detail::require(values.size() == side * side, "expectation", "values must have (n+1)^2 entries");
+  const double* p = detail::marginals_in(data, detail::Access::scratch(workspace));
+  return detail::sum_over_edges(data, p, [&](int h, int m) {
+    return values[static_cast<std::size_t>(h) * side + static_cast<std::size_t>(m)];
+  });
+}
+
+double expectation(const Factorization& f, std::span<const double> values) {
+  Workspace workspace;
+  return expectation(f, values, workspace);
+}
+
+}  // namespace taproot

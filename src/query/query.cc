@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query/query.h"
+
+#include <string>
+
+#include "core/check.h"
+#include "scores/ln2.h"
+#include "scores/weights.h"
+
+namespace taproot::detail {
+
+const FactorData& require_ok(const Factorization& f, const char* function) {
+  const FactorData& data = Access::data(f);
+  if (!data.outcome.ok()) {
+    misuse(function, "the factorisation has status " + std::string(to_string(data.outcome.status)));
+  }
+  return data;
+}
+
+double scaled_log_partition(const FactorData& data) {
+  return log_scaled(data.mantissa, data.exponent);
+}
+
+const double* weights_of(const FactorData& data, int head, double* memory) {
+  if (data.has_weights()) {
+    return data.weights.data() + static_cast<std::size_t>(head) * data.table.ld;
+  }
+  fill_weights(data.table, head, head + 1, memory);
+  return memory;
+}
+
+}  // namespace taproot::detail
