@@ -4,6 +4,7 @@
 #include "taproot/batch.h"
 #include "taproot/factorization.h"
 #include "taproot/query.h"
+#include "taproot/sample.h"
 #include "taproot/scores.h"
 #include "taproot/tree.h"
 #include "taproot/types.h"

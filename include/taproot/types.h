@@ -27,14 +27,15 @@ TAPROOT_API std::string_view to_string(RootRule root);
 /// What became of one sentence. Data decides it, so it is a value and never an exception:
 /// one bad sentence leaves the others of its batch unharmed.
 enum class Status : std::uint8_t {
-  kOk,        ///< answered
-  kNoTree,    ///< the edges that are not forbidden admit no tree under the root rule
-  kBadScore,  ///< a score is NaN, +inf, or finite beyond +-kMaxScore
-  kEmpty,     ///< the sentence has no words
+  kOk,         ///< answered
+  kNoTree,     ///< the edges that are not forbidden admit no tree under the root rule
+  kBadScore,   ///< a score is NaN, +inf, or finite beyond +-kMaxScore
+  kEmpty,      ///< the sentence has no words
+  kStepLimit,  ///< a walk took more steps than it was allowed; see taproot/sample.h
 };
 
-/// "ok", "no_tree", "bad_score" or "empty": the same words in C++, on the command line and in
-/// Python.
+/// "ok", "no_tree", "bad_score", "empty" or "step_limit": the same words in C++, on the command
+/// line and in Python.
 TAPROOT_API std::string_view to_string(Status status);
 
 /// Finite scores beyond this magnitude are bad_score: there a double resolves no tenth of a nat.

@@ -17,6 +17,8 @@ std::string_view to_string(Status status) {
       return "bad_score";
     case Status::kEmpty:
       return "empty";
+    case Status::kStepLimit:
+      return "step_limit";
   }
   return "unknown";
 }
@@ -37,6 +39,9 @@ std::string describe(const Outcome& outcome, std::size_t sentence) {
     }
     case Status::kEmpty:
       return where + "it has no words";
+    case Status::kStepLimit:
+      return where +
+             "a random walk met its step limit (the samplers auto and elimination need none)";
   }
   return where + "unknown status";
 }

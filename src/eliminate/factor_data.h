@@ -71,7 +71,9 @@ struct Scratch {
   Buffer<double> probabilities;  ///< Marginals that a query sums over.
   Buffer<double> panel;
   Buffer<std::uint8_t> supported;
-  Buffer<double> rows;  ///< A few vectors of length ld.
+  Buffer<double> rows;            ///< A few vectors of length ld.
+  Buffer<std::int32_t> integers;  ///< Indices of a sampler at work.
+  Buffer<std::int32_t> heads;     ///< The tree it is drawing.
   Buffer<Wide> wide_square;
   Buffer<Wide> wide_matrix;
   Buffer<Wide> wide_rows;

@@ -6,6 +6,7 @@
 #include "core/parallel.h"
 #include "eliminate/factor_data.h"
 #include "taproot/batch.h"
+#include "taproot/sample.h"
 
 namespace taproot {
 
@@ -15,6 +16,7 @@ namespace detail {
 struct Slot {
   Factorization factorization;
   Factorization second;  ///< For what compares two.
+  Sampler sampler;
   Workspace workspace;
 };
 

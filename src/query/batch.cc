@@ -43,10 +43,11 @@ void pair_query(Pool& pool, const Scores& p, const Scores& q, std::span<Outcome>
   }
   Pool::Impl& impl = detail::Access::impl(pool);
   impl.parallel.for_each(p.size(), [&](std::size_t b, std::size_t slot) {
-    auto& [first, second, workspace] = impl.slots[slot];
-    outcomes[b] = eliminate(p[b], p.root_rule(), first, workspace);
-    if (outcomes[b].ok()) outcomes[b] = eliminate(q[b], q.root_rule(), second, workspace);
-    if (outcomes[b].ok()) out[b] = query(first, second, workspace);
+    detail::Slot& own = impl.slots[slot];
+    outcomes[b] = eliminate(p[b], p.root_rule(), own.factorization, own.workspace);
+    if (!outcomes[b].ok()) return;
+    outcomes[b] = eliminate(q[b], q.root_rule(), own.second, own.workspace);
+    if (outcomes[b].ok()) out[b] = query(own.factorization, own.second, own.workspace);
   });
 }
 

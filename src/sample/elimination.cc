@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sample/elimination.h"
+
+#include <algorithm>
+
+#include "scores/weights.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sample/elimination.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+// After foreach_target.h: once per target.
+#include "sample/un_eliminate-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace taproot::detail::HWY_NAMESPACE {
+
+// Chooses by scanning a block at a time for where the running sum passes u * total. Sums and totals
+// round differently: what runs off the end is the last index of positive weight.
+class ScanChooser {
+ public:
+  explicit ScanChooser(Stream& stream) : stream_(stream) {}
+
+  HWY_INLINE int pick(const double* weights, int begin, int end, double total) {
+    const auto last = static_cast<size_t>(end);
+    Scan scan{stream_.uniform() * total, 0};
+    for (size_t j = 0; j < last; j += kBlock) {
+      Block block = load(weights + j);
+      if (j == 0 && begin == 1) block = without_first(block);
+      if (j + kBlock > last) block = first(last - j, block);
+      if (scan.passes(block, j)) break;
+    }
+    return scan.found();
+  }
+
+  HWY_INLINE int pick_term(double direct, const double* a, const double* b, int begin, int end,
+                           double total) {
+    Scan scan{stream_.uniform() * total, direct};
+    if (scan.target < direct) return -1;
+    const auto first_term = static_cast<size_t>(begin);
+    // Columns beyond the last word are zero, so there is no tail.
+    for (size_t j = first_term / kBlock * kBlock; j < static_cast<size_t>(end); j += kBlock) {
+      Block block = multiply(load(a + j), load(b + j));
+      if (j < first_term) block = without_firsts(first_term - j, block);
+      if (scan.passes(block, j)) break;
+    }
+    return scan.found();
+  }
+
+ private:
+  struct Scan {
+    double target;
+    double before;
+    int last_begin = -1;
+    HWY_ALIGN double last[kBlock] = {};  // The last block that had any weight.
+
+    HWY_INLINE bool passes(Block block, size_t j) {
+      const double after = before + sum(block);
+      if (!(after > before)) return false;
+      store(block, last);
+      last_begin = static_cast<int>(j);
+      if (after > target) return true;
+      before = after;
+      return false;
+    }
+
+    // -1 if nothing had any weight.
+    HWY_INLINE int found() const {
+      int index = -1;
+      double running = before;
+      for (int i = 0; last_begin >= 0 && i < static_cast<int>(kBlock); ++i) {
+        if (!(last[i] > 0)) continue;
+        index = last_begin + i;
+        running += last[i];
+        if (running > target) break;
+      }
+      return index;
+    }
+  };
+
+  Stream& stream_;
+};
+
+// The same for any scalar that converts from double.
+template <typename T>
+class PlainChooser {
+ public:
+  explicit PlainChooser(Stream& stream) : stream_(stream) {}
+
+  int pick(const T* weights, int begin, int end, const T& total) {
+    const T target = T(stream_.uniform()) * total;
+    return scan(target, T(0), begin, end, [=](int i) { return weights[i]; });
+  }
+  int pick_term(const T& direct, const T* a, const T* b, int begin, int end, const T& total) {
+    const T target = T(stream_.uniform()) * total;
+    if (target < direct) return -1;
+    return scan(target, direct, begin, end, [=](int i) { return a[i] * b[i]; });
+  }
+
+ private:
+  template <typename Weight>
+  static int scan(const T& target, T running, int begin, int end, Weight&& weight) {
+    int last = -1;
+    for (int i = begin; i < end; ++i) {
+      const T w = weight(i);
+      if (!(T(0) < w)) continue;
+      last = i;
+      running += w;
+      if (target < running) break;
+    }
+    return last;
+  }
+
+  Stream& stream_;
+};
+
+void draw_double(const EliminationTables<double>& tables, const RootColumn<double>& root,
+                 Stream& stream, UnEliminationScratch<double>& scratch) {
+  ScanChooser chooser(stream);
+  UnElimination<double, ScanChooser>(tables, root, chooser, scratch).run();
+}
+
+void draw_wide(const EliminationTables<Wide>& tables, const RootColumn<Wide>& root, Stream& stream,
+               UnEliminationScratch<Wide>& scratch) {
+  PlainChooser<Wide> chooser(stream);
+  UnElimination<Wide, PlainChooser<Wide>>(tables, root, chooser, scratch).run();
+}
+
+}  // namespace taproot::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace taproot::detail {
+
+HWY_EXPORT(draw_double);
+HWY_EXPORT(draw_wide);
+
+namespace {
+
+void fill_direct(const FactorData& data, double* direct, double* row) {
+  const ScoreTable& table = data.table;
+  for (int h = 0; h <= table.n; ++h) {
+    const double* weights = row;
+    const int head = data.order[static_cast<std::size_t>(h)];
+    if (data.has_weights()) {
+      weights = data.weights.data() + static_cast<std::size_t>(head) * table.ld;
+    } else {
+      fill_weights(table, head, head + 1, row);
+    }
+    for (int m = 1; m <= table.n; ++m) {
+      direct[static_cast<std::size_t>(m) * table.ld + static_cast<std::size_t>(h)] =
+          weights[data.order[static_cast<std::size_t>(m)]];
+    }
+  }
+}
+
+void fill_direct(const FactorData& data, Wide* direct, Wide*) {
+  const ScoreTable& table = data.table;
+  for (int h = 0; h <= table.n; ++h) {
+    for (int m = 1; m <= table.n; ++m) {
+      direct[static_cast<std::size_t>(m) * table.ld + static_cast<std::size_t>(h)] = wide_weight(
+          table, data.order[static_cast<std::size_t>(h)], data.order[static_cast<std::size_t>(m)]);
+    }
+  }
+}
+
+void un_eliminate(const EliminationTables<double>& tables, const RootColumn<double>& root,
+                  Stream& stream, UnEliminationScratch<double>& scratch) {
+  HWY_DYNAMIC_DISPATCH(draw_double)(tables, root, stream, scratch);
+}
+
+void un_eliminate(const EliminationTables<Wide>& tables, const RootColumn<Wide>& root,
+                  Stream& stream, UnEliminationScratch<Wide>& scratch) {
+  HWY_DYNAMIC_DISPATCH(draw_wide)(tables, root, stream, scratch);
+}
+
+}  // namespace
+
+template <typename T>
+void EliminationSampler::Memory<T>::build(const FactorData& data, const Factors<T>& f) {
+  const std::size_t ld = f.ld;
+  const std::size_t size = (static_cast<std::size_t>(f.n) + 1) * ld;
+  T* shares = share.resize(size);
+  std::fill(shares, shares + size, T(0));
+  for (int l = 2; l <= f.n; ++l) {
+    const T inverse = T(1) / f.pivot(l);
+    for (int h = 0; h < l; ++h) {
+      shares[static_cast<std::size_t>(h) * ld + static_cast<std::size_t>(l)] =
+          f.into(l)[h] * inverse;
+    }
+  }
+  T* columns = root.resize(3 * ld);
+  fill_direct(data, direct.resize(size), columns);
+  tables = {f.n, f.root, ld, f.matrix, f.pivot_data, shares, direct.data()};
+  for (int k = 1; k <= f.n; ++k) {
+    columns[k] = f.into(k)[0];
+    columns[ld + static_cast<std::size_t>(k)] = shares[k];
+    columns[2 * ld + static_cast<std::size_t>(k)] = tables.direct(0, k);
+  }
+  for (std::size_t k = static_cast<std::size_t>(f.n) + 1; k < ld; ++k) columns[ld + k] = T(0);
+  columns[ld] = columns[ld + 1] = T(0);
+}
+
+template <typename T>
+RootColumn<T> EliminationSampler::Memory<T>::root_column() const {
+  const std::size_t ld = tables.ld;
+  return {root.data(), root.data() + ld, root.data() + 2 * ld};
+}
+
+void EliminationSampler::build(const FactorData& data) {
+  data_ = &data;
+  if (data.wide) {
+    wide_.build(data, data.wide_factors());
+  } else {
+    double_.build(data, data.factors());
+  }
+}
+
+template <typename T>
+void EliminationSampler::draw_over(const Memory<T>& memory, int given_root, Stream& stream,
+                                   Buffer<std::int32_t>& integers, Buffer<T>& scalars,
+                                   std::int32_t* heads) const {
+  const auto n = static_cast<std::size_t>(memory.tables.n);
+  const std::size_t ld = memory.tables.ld;
+  // Four rows of indices, the last of which holds two of bytes.
+  std::int32_t* rows = integers.resize(4 * ld);
+  auto* bytes = reinterpret_cast<std::uint8_t*>(rows + 3 * ld);
+  T* own = scalars.resize(4 * ld);
+  UnEliminationScratch<T> scratch{rows, rows + ld, rows + 2 * ld, bytes, bytes + ld, own};
+  RootColumn<T> root = memory.root_column();
+  if (given_root != 0) {
+    T* into = own + ld;
+    T* share = own + 2 * ld;
+    T* direct = own + 3 * ld;
+    std::fill(into, into + 3 * ld, T(0));
+    direct[data_->position[static_cast<std::size_t>(given_root)]] = T(1);
+    eliminate_root_row(memory.tables, direct, into, share);
+    root = {into, share, direct};
+  }
+  un_eliminate(memory.tables, root, stream, scratch);
+  for (std::size_t k = 1; k <= n; ++k) {
+    heads[data_->order[k] - 1] = data_->order[static_cast<std::size_t>(scratch.head[k])];
+  }
+}
+
+void EliminationSampler::draw(int given_root, Stream& stream, Scratch& memory,
+                              std::int32_t* heads) const {
+  if (data_->wide) {
+    draw_over(wide_, given_root, stream, memory.integers, memory.wide_rows, heads);
+  } else {
+    draw_over(double_, given_root, stream, memory.integers, memory.rows, heads);
+  }
+}
+
+}  // namespace taproot::detail
+#endif  // HWY_ONCE

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "core/buffer.h"
+#include "eliminate/factor_data.h"
+
+namespace taproot::detail {
+
+/// What un-elimination reads, by position: the factors, and two matrices made from them so that all
+/// of its scans run along rows. All matrices have rows of ld.
+template <typename T>
+struct EliminationTables {
+  int n;
+  RootRule root;
+  std::size_t ld;
+  const T* matrix;       ///< Factors<T>::matrix
+  const T* pivot_data;   ///< Factors<T>::pivot_data
+  const T* share_data;   ///< [h][l] = A[h][l] / pivot_l as l was eliminated, l > h
+  const T* direct_data;  ///< [m][h] = A0[h][m], the weights before any elimination
+
+  const T* into(int k) const { return matrix + static_cast<std::size_t>(k) * ld; }
+  const T& pivot(int k) const { return pivot_data[k]; }
+  const T* share_of(int head) const { return share_data + static_cast<std::size_t>(head) * ld; }
+  const T& direct(int head, int modifier) const {
+    return direct_data[static_cast<std::size_t>(modifier) * ld + static_cast<std::size_t>(head)];
+  }
+};
+
+/// What depends on the edges out of ROOT, n+1 entries each: replaced, it conditions on a root.
+template <typename T>
+struct RootColumn {
+  const T* into;    ///< A[0][k] as k was eliminated
+  const T* share;   ///< that / pivot_k
+  const T* direct;  ///< A0[0][k]
+};
+
+/// Fills a root column from direct[1..n]: only the ROOT row of the elimination is redone. O(n^2).
+template <typename T>
+void eliminate_root_row(const EliminationTables<T>& t, const T* direct, T* into, T* share) {
+  for (int k = 1; k <= t.n; ++k) into[k] = direct[k];
+  for (int k = t.n; k >= 2; --k) {
+    share[k] = into[k] / t.pivot(k);
+    for (int m = 1; m < k; ++m) into[m] += t.into(m)[k] * share[k];
+  }
+  share[1] = T(0);
+}
+
+/// Memory of one draw, n+1 entries each.
+template <typename T>
+struct UnEliminationScratch {
+  std::int32_t* head;
+  std::int32_t* first_broken;  ///< The words whose edge breaks at k: a list for each k,
+  std::int32_t* next_broken;   ///< continued here; 0 ends it.
+  std::uint8_t* cut;
+  std::uint8_t* mark;
+  T* weight;
+};
+
+}  // namespace taproot::detail

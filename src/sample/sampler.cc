@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "core/check.h"
+#include "query/query.h"
+#include "sample/alias.h"
+#include "sample/colbourn.h"
+#include "sample/elimination.h"
+#include "sample/walk.h"
+#include "taproot/sample.h"
+
+namespace taproot {
+namespace detail {
+namespace {
+
+// auto's budget: so many steps of a walk for each word. A constant of the format, since it decides
+// which trees a seed gives.
+constexpr std::uint64_t kBudgetPerWord = 16;
+constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+
+bool goes_with(Algorithm algorithm, RootRule root) {
+  switch (algorithm) {
+    case Algorithm::kAuto:
+    case Algorithm::kElimination:
+    case Algorithm::kColbourn:
+      return true;
+    case Algorithm::kWilson:
+      return root == RootRule::kMulti;
+    case Algorithm::kWilsonMarginal:
+    case Algorithm::kWilsonReject:
+    case Algorithm::kWilsonRc:
+      return root == RootRule::kSingle;
+  }
+  return false;
+}
+
+}  // namespace
+}  // namespace detail
+
+struct Sampler::Tables {
+  const detail::FactorData* data = nullptr;
+  SampleOptions options;
+  detail::Walk walk;
+  detail::Buffer<detail::AliasSlot> root_slots;  // Of words 1..n at 0..n-1.
+  detail::EliminationSampler elimination;
+  detail::Colbourn colbourn;
+
+  bool single() const { return data->table.root == RootRule::kSingle; }
+  bool walks_from_a_root() const {
+    return single() && options.algorithm != Algorithm::kWilsonReject &&
+           options.algorithm != Algorithm::kElimination;
+  }
+
+  void build_root(const Factorization& f, Workspace& workspace);
+  int draw_root(detail::Stream& stream) const {
+    return 1 + detail::draw_alias(root_slots.data(), data->table.n, stream);
+  }
+  bool draw_tree(detail::Stream& stream, detail::Scratch& memory, std::int32_t* heads,
+                 SampleStatistics& statistics) const;
+  bool draw_walk(int root, detail::Stream& stream, detail::Scratch& memory, std::int32_t* heads,
+                 SampleStatistics& statistics) const;
+};
+
+Sampler::Sampler() : tables_(std::make_unique<Tables>()) {}
+Sampler::~Sampler() = default;
+Sampler::Sampler(Sampler&&) noexcept = default;
+Sampler& Sampler::operator=(Sampler&&) noexcept = default;
+
+// Alias slots of the root's law: its marginals, or for wilson-rc, wrongly, its edges' weights.
+void Sampler::Tables::build_root(const Factorization& f, Workspace& workspace) {
+  detail::Scratch& scratch = detail::Access::scratch(workspace);
+  const auto n = static_cast<std::size_t>(f.n());
+  double* p = scratch.probabilities.resize(2 * n);
+  if (options.algorithm == Algorithm::kWilsonRc) {
+    const double* scores = data->table.row(0) + 1;
+    const double top = *std::max_element(scores, scores + n);
+    for (std::size_t m = 0; m < n; ++m) p[m] = std::exp(scores[m] - top);
+  } else {
+    root_marginals(f, workspace, std::span(p, n));
+  }
+  detail::fill_alias(p, f.n(), root_slots.resize(n), p + n, scratch.integers.resize(2 * n));
+}
+
+void Sampler::build(const Factorization& f, const SampleOptions& options, Workspace& workspace) {
+  const detail::FactorData& data = detail::require_ok(f, "Sampler::build");
+  if (!detail::goes_with(options.algorithm, f.root_rule())) {
+    detail::misuse("Sampler::build", std::string(to_string(options.algorithm)) +
+                                         " is no sampler of " +
+                                         std::string(to_string(f.root_rule())) + "-root trees");
+  }
+  detail::Scratch& scratch = detail::Access::scratch(workspace);
+  Tables& t = *tables_;
+  t.data = &data;
+  t.options = options;
+  if (t.walks_from_a_root()) t.build_root(f, workspace);
+  switch (options.algorithm) {
+    case Algorithm::kElimination:
+      t.elimination.build(data);
+      break;
+    case Algorithm::kColbourn:
+      t.colbourn.build(data, scratch);
+      break;
+    default:
+      t.walk.build(data, !t.walks_from_a_root(), scratch);
+      if (options.algorithm == Algorithm::kAuto) t.elimination.build(data);
+  }
+}
+
+// One walk or, for wilson-reject, as many as it takes.
+bool Sampler::Tables::draw_walk(int root, detail::Stream& stream, detail::Scratch& memory,
+                                std::int32_t* heads, SampleStatistics& statistics) const {
+  const int n = data->table.n;
+  const std::uint64_t limit = options.algorithm == Algorithm::kAuto
+                                  ? detail::kBudgetPerWord * static_cast<std::uint64_t>(n)
+                              : options.step_limit == 0 ? detail::kNoLimit
+                                                        : options.step_limit;
+  std::uint8_t* in_tree = memory.supported.resize(static_cast<std::size_t>(n) + 1);
+  std::uint64_t taken = 0;
+  bool finished = false;
+  do {
+    ++statistics.tries;
+    finished = walk.run(root, limit - taken, stream, in_tree, heads, taken);
+  } while (finished && options.algorithm == Algorithm::kWilsonReject &&
+           std::count(heads, heads + n, 0) != 1);
+  statistics.steps += taken;
+  return finished;
+}
+
+bool Sampler::Tables::draw_tree(detail::Stream& stream, detail::Scratch& memory,
+                                std::int32_t* heads, SampleStatistics& statistics) const {
+  ++statistics.trees;
+  if (options.algorithm == Algorithm::kElimination) {
+    elimination.draw(0, stream, memory, heads);
+    return true;
+  }
+  const int root = walks_from_a_root() ? draw_root(stream) : 0;
+  if (options.algorithm == Algorithm::kColbourn) {
+    if (colbourn.row_form_holds(root)) {
+      colbourn.draw_rows(root, stream, memory, heads);
+    } else {
+      ++statistics.fallbacks;
+      colbourn.draw_contracted(root, stream, memory, heads);
+    }
+    return true;
+  }
+  if (draw_walk(root, stream, memory, heads, statistics)) return true;
+  if (options.algorithm != Algorithm::kAuto) return false;
+  // The walk's length says nothing of its tree, so nothing is biased by throwing it away; but its
+  // length does depend on the root, which stays.
+  ++statistics.fallbacks;
+  elimination.draw(root, stream, memory, heads);
+  return true;
+}
+
+std::size_t Sampler::draw(std::uint32_t sentence, std::uint32_t first, std::size_t count,
+                          TreeBuffer out, Workspace& workspace, std::span<Status> statuses,
+                          SampleStatistics* statistics) const {
+  detail::require(tables_->data != nullptr, "Sampler::draw", "the sampler was not built");
+  detail::require(statuses.empty() || statuses.size() == count, "Sampler::draw",
+                  "statuses must be empty or have one entry per tree");
+  detail::Scratch& memory = detail::Access::scratch(workspace);
+  const auto n = static_cast<std::size_t>(tables_->data->table.n);
+  std::int32_t* heads = memory.heads.resize(n);
+  SampleStatistics taken;
+  std::size_t written = 0;
+  for (std::size_t s = 0; s < count; ++s) {
+    detail::Stream stream(tables_->options.seed, sentence, first + static_cast<std::uint32_t>(s),
+                          detail::Purpose::kTree);
+    const bool drawn = tables_->draw_tree(stream, memory, heads, taken);
+    if (drawn) {
+      std::copy_n(heads, n, out.data + static_cast<std::ptrdiff_t>(s) * out.stride);
+      ++written;
+    }
+    if (!statuses.empty()) statuses[s] = drawn ? Status::kOk : Status::kStepLimit;
+  }
+  if (statistics != nullptr) *statistics += taken;
+  return written;
+}
+
+SampleStatistics& SampleStatistics::operator+=(const SampleStatistics& other) {
+  trees += other.trees;
+  steps += other.steps;
+  tries += other.tries;
+  fallbacks += other.fallbacks;
+  return *this;
+}
+
+std::vector<Tree> sample(const Factorization& f, std::size_t k, const SampleOptions& options) {
+  Sampler sampler;
+  Workspace workspace;
+  sampler.build(f, options, workspace);
+  std::vector<Tree> trees(k, Tree(static_cast<std::size_t>(f.n())));
+  for (std::size_t s = 0; s < k; ++s) {
+    const TreeBuffer out{trees[s].data(), 0};
+    if (sampler.draw(0, static_cast<std::uint32_t>(s), 1, out, workspace) == 0) {
+      detail::misuse("sample", "tree " + std::to_string(s) + " met the step limit");
+    }
+  }
+  return trees;
+}
+
+}  // namespace taproot

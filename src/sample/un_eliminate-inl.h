@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sampling by un-elimination, over any scalar and any way of choosing; see core/simd-inl.h for the
+// guard.
+//
+// Words come back in the reverse of the order in which they were eliminated, onto a tree over the
+// words that are there. An edge h -> m of that tree, made while words up to k are there, has the
+// weight
+//     A0[h][m] + sum over words l not yet back of A[l][m] A[h][l] / pivot_l :
+// it is drawn once which of these it stands for: the edge itself, or a path through l, its break
+// word. When k comes back, the edges that break at k are cut; k takes a head among the nodes that
+// are still connected to ROOT, by A[h][k], and becomes the head of the pieces that were cut off.
+// Summed over all ways in which the pieces may hang together, this is the weighted Cayley formula;
+// see docs/math.md.
+#if defined(TAPROOT_SAMPLE_UN_ELIMINATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TAPROOT_SAMPLE_UN_ELIMINATE_INL_H_
+#undef TAPROOT_SAMPLE_UN_ELIMINATE_INL_H_
+#else
+#define TAPROOT_SAMPLE_UN_ELIMINATE_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/simd-inl.h"
+#include "sample/elimination_tables.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace taproot::detail::HWY_NAMESPACE {
+
+// Chooser:
+//   int pick(const T* weights, int begin, int end, const T& total)
+//       an index in [begin, end), with probability weights[i] / total, total their sum
+//   int pick_term(const T& direct, const T* a, const T* b, int begin, int end, const T& total)
+//       -1 with probability direct / total, l in [begin, end) with probability a[l] b[l] / total
+template <typename T, typename Chooser>
+class UnElimination {
+ public:
+  UnElimination(const EliminationTables<T>& tables, const RootColumn<T>& root, Chooser& chooser,
+                UnEliminationScratch<T>& scratch)
+      : t_(tables), root_(root), chooser_(chooser), s_(scratch) {}
+
+  // Leaves the heads by position in scratch.head.
+  void run() {
+    const int n = t_.n;
+    std::fill(s_.first_broken + 1, s_.first_broken + n + 1, 0);
+    std::fill(s_.cut, s_.cut + n + 1, std::uint8_t{0});
+    s_.head[1] = 0;
+    root_word_ = 1;
+    choose_break(0, 1, 1, root_.into[1]);
+    for (int k = 2; k <= n; ++k) bring_back(k);
+  }
+
+ private:
+  bool single() const { return t_.root == RootRule::kSingle; }
+
+  void bring_back(int k) {
+    for (int m = s_.first_broken[k]; m != 0; m = s_.next_broken[m]) s_.cut[m] = 1;
+    const int head = choose_head(k);
+    s_.head[k] = head;
+    if (single() && head == 0) root_word_ = k;
+    choose_break(head, k, k, head == 0 ? root_.into[k] : t_.into(k)[head]);
+    for (int m = s_.first_broken[k]; m != 0;) {
+      const int next = s_.next_broken[m];  // choose_break moves m to another list.
+      s_.cut[m] = 0;
+      s_.head[m] = k;
+      choose_break(k, m, k, t_.into(m)[k]);
+      m = next;
+    }
+  }
+
+  int choose_head(int k) {
+    const int begin = single() ? 1 : 0;
+    if (single() && s_.cut[root_word_] != 0) return 0;  // Only ROOT is left of the tree.
+    const int head = chooser_.pick(t_.into(k), begin, k, t_.pivot(k));
+    if (s_.first_broken[k] == 0 || is_connected(head)) return head;
+    // Rejected: draw from the connected nodes alone. Bounded, however unlikely they are.
+    mark_connected(k);
+    T total = T(0);
+    for (int h = begin; h < k; ++h) {
+      s_.weight[h] = s_.mark[h] == kConnected ? t_.into(k)[h] : T(0);
+      total += s_.weight[h];
+    }
+    return chooser_.pick(s_.weight, begin, k, total);
+  }
+
+  // Marks the nodes below k, each once: a walk up stops where the answer is known.
+  void mark_connected(int k) {
+    std::fill(s_.mark, s_.mark + k, kUnknown);
+    s_.mark[0] = kConnected;
+    for (int start = 1; start < k; ++start) {
+      int node = start;
+      while (s_.mark[node] == kUnknown && s_.cut[node] == 0) node = s_.head[node];
+      const std::uint8_t found = s_.cut[node] != 0 ? kCutOff : s_.mark[node];
+      for (node = start; s_.mark[node] == kUnknown; node = s_.head[node]) {
+        s_.mark[node] = found;
+        if (s_.cut[node] != 0) break;
+      }
+    }
+  }
+
+  bool is_connected(int node) const {
+    while (node != 0 && s_.cut[node] == 0) node = s_.head[node];
+    return node == 0;
+  }
+
+  // Chooses what the edge head -> modifier stands for, made when the words up to k were there.
+  void choose_break(int head, int modifier, int k, const T& total) {
+    const T* share = head == 0 ? root_.share : t_.share_of(head);
+    const T direct = head == 0 ? root_.direct[modifier] : t_.direct(head, modifier);
+    const int word = chooser_.pick_term(direct, t_.into(modifier), share, k + 1, t_.n + 1, total);
+    if (word < 0) return;
+    s_.next_broken[modifier] = s_.first_broken[word];
+    s_.first_broken[word] = modifier;
+  }
+
+  static constexpr std::uint8_t kUnknown = 0;
+  static constexpr std::uint8_t kConnected = 1;
+  static constexpr std::uint8_t kCutOff = 2;
+
+  const EliminationTables<T>& t_;
+  const RootColumn<T>& root_;
+  Chooser& chooser_;
+  UnEliminationScratch<T>& s_;
+  int root_word_ = 1;
+};
+
+}  // namespace taproot::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // TAPROOT_SAMPLE_UN_ELIMINATE_INL_H_

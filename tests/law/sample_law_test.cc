@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every exact sampler draws from the law that it is given; what does not is rejected by the same
+// tests.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "law/statistics.h"
+#include "property/check.h"
+#include "sample/walk.h"
+#include "support/families.h"
+
+namespace taproot {
+namespace {
+
+using law::kAlpha;
+using law::TreeCounts;
+using oracle::Problem;
+using oracle::Root;
+
+constexpr double kForbidden = -HUGE_VAL;
+constexpr std::size_t kTrees = 100000;
+
+struct Graph {
+  std::string name;
+  Problem problem;
+};
+
+// The paper's Figure 1: A -> B, A -> C, C -> B, B -> A, ROOT -> A, ROOT -> C, all of weight 1/2;
+// three single-root trees of equal weight.
+Problem figure_1() {
+  const double half = std::log(0.5);
+  const double x = kForbidden;
+  return {3, {x, half, x, half, x, x, half, half, x, half, x, x, x, x, half, x}};
+}
+
+Problem forced_root() {
+  Problem problem = oracle::gaussian(4, 1.5, 21);
+  for (const std::size_t m : {1U, 2U, 4U}) problem.scores[m] = kForbidden;
+  return problem;
+}
+
+std::vector<Graph> graphs() {
+  return {{"one-word", oracle::gaussian(1, 1, 1)},
+          {"two-words", oracle::gaussian(2, 1, 2)},
+          {"uniform-3", oracle::uniform(3)},
+          {"uniform-4", oracle::uniform(4)},
+          {"uniform-5", oracle::uniform(5)},
+          {"random-3", oracle::gaussian(3, 1, 3)},
+          {"random-4", oracle::gaussian(4, 2, 4)},
+          {"random-5", oracle::gaussian(5, 1, 5)},
+          {"heavy-tailed-4", oracle::heavy_tailed(4, 6)},
+          {"heavy-tailed-5", oracle::heavy_tailed(5, 7)},
+          {"sparse-5", oracle::sparse(5, 0.6, 2)},
+          {"few-heads-5", oracle::near_empty_columns(5, 3)},
+          {"forced-root", forced_root()},
+          {"pairs-4-2", oracle::attractor_pairs(4, 2, 8)},
+          {"pairs-4-6", oracle::attractor_pairs(4, 6, 9)},
+          {"pairs-5-6", oracle::attractor_pairs(5, 6, 10)},
+          {"figure-1", figure_1()}};
+}
+
+TreeCounts count_trees(const Problem& problem, Root root, const SampleOptions& options,
+                       std::size_t trees, SampleStatistics* statistics = nullptr) {
+  const Factorization f = factored(problem, root);
+  Sampler sampler;
+  Workspace workspace;
+  sampler.build(f, options, workspace);
+  const auto n = static_cast<std::size_t>(problem.n);
+  std::vector<std::int32_t> heads(trees * n);
+  EXPECT_EQ(sampler.draw(3, 0, trees, {heads.data(), static_cast<std::ptrdiff_t>(n)}, workspace, {},
+                         statistics),
+            trees);
+  TreeCounts counts;
+  for (std::size_t s = 0; s < trees; ++s) {
+    counts[Tree(heads.begin() + static_cast<std::ptrdiff_t>(s * n),
+                heads.begin() + static_cast<std::ptrdiff_t>((s + 1) * n))] += 1;
+  }
+  return counts;
+}
+
+using Case = std::pair<Algorithm, Root>;
+
+class ExactSamplers : public testing::TestWithParam<Case> {};
+
+TEST_P(ExactSamplers, DrawFromTheLaw) {
+  const auto& [algorithm, root] = GetParam();
+  int tested = 0;
+  for (const auto& [name, problem] : graphs()) {
+    SCOPED_TRACE(name);
+    if (!factored(problem, root).outcome().ok()) continue;
+    const SampleOptions options{algorithm, 11, 0};
+    const TreeCounts counts = count_trees(problem, root, options, kTrees);
+    EXPECT_GT(law::tree_law_p(problem, root, counts), kAlpha);
+    ++tested;
+  }
+  EXPECT_GE(tested, 12);
+}
+
+// One possible tree: no statistics needed.
+TEST_P(ExactSamplers, DrawTheOnlyTree) {
+  const auto& [algorithm, root] = GetParam();
+  const int n = 5;
+  Problem chain{n, std::vector<double>(36, kForbidden)};
+  const Tree only{0, 1, 2, 2, 4};
+  for (std::size_t m = 1; m <= 5; ++m) {
+    chain.scores[static_cast<std::size_t>(only[m - 1]) * 6 + m] = -40.0 * static_cast<double>(m);
+  }
+  const TreeCounts counts = count_trees(chain, root, {algorithm, 1, 0}, 100);
+  EXPECT_EQ(counts, (TreeCounts{{only, 100.0}}));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ExactSamplers,
+                         testing::Values(Case{Algorithm::kAuto, Root::kSingle},
+                                         Case{Algorithm::kAuto, Root::kMulti},
+                                         Case{Algorithm::kElimination, Root::kSingle},
+                                         Case{Algorithm::kElimination, Root::kMulti},
+                                         Case{Algorithm::kColbourn, Root::kSingle},
+                                         Case{Algorithm::kColbourn, Root::kMulti},
+                                         Case{Algorithm::kWilson, Root::kMulti},
+                                         Case{Algorithm::kWilsonMarginal, Root::kSingle},
+                                         Case{Algorithm::kWilsonReject, Root::kSingle}),
+                         [](const auto& param_info) {
+                           std::string label(to_string(param_info.param.first));
+                           std::replace(label.begin(), label.end(), '-', '_');
+                           return label + "_" + name(param_info.param.second);
+                         });
+
+TEST(WrongSamplers, WilsonRcIsRejectedOnThePapersGraph) {
+  const Problem problem = figure_1();
+  const TreeCounts counts =
+      count_trees(problem, Root::kSingle, {Algorithm::kWilsonRc, 11, 0}, kTrees);
+  EXPECT_LT(law::tree_law_p(problem, Root::kSingle, counts), kAlpha);
+  // The tree rooted at C comes half of the time instead of a third of it.
+  EXPECT_NEAR(counts.at(Tree{2, 3, 0}) / static_cast<double>(kTrees), 0.5, 0.01);
+}
+
+// A budget after which a *fresh* root is drawn favours roots that are reached quickly.
+TEST(WrongSamplers, AFreshRootAfterTheBudgetIsRejected) {
+  const Problem problem = oracle::attractor_pairs(5, 6, 10);
+  const Factorization f = factored(problem, Root::kSingle);
+  const detail::FactorData& data = detail::Access::data(f);
+  Workspace workspace;
+  detail::Walk walk;
+  walk.build(data, false, detail::Access::scratch(workspace));
+  const std::vector<double> roots = root_marginals(f);
+  std::vector<std::uint8_t> in_tree(6);
+  Tree heads(5);
+  for (const bool fresh : {true, false}) {
+    TreeCounts counts;
+    for (std::uint32_t s = 0; s < kTrees; ++s) {
+      detail::Stream stream(11, 0, s, detail::Purpose::kTree);
+      const auto draw_root = [&] {
+        double u = stream.uniform();
+        int root = 0;
+        while (root < 4 && u >= roots[static_cast<std::size_t>(root)]) {
+          u -= roots[static_cast<std::size_t>(root++)];
+        }
+        return root + 1;
+      };
+      int root = draw_root();
+      std::uint64_t steps = 0;
+      while (!walk.run(root, 40, stream, in_tree.data(), heads.data(), steps)) {
+        if (fresh) root = draw_root();
+      }
+      counts[heads] += 1;
+    }
+    const double p = law::tree_law_p(problem, Root::kSingle, counts);
+    if (fresh) {
+      EXPECT_LT(p, kAlpha);
+    } else {
+      EXPECT_GT(p, kAlpha);  // With the same root it is a way to go on.
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taproot

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When is a sample not from a law? Tests with a false-alarm rate that is set beforehand, and fixed
+// seeds: they pass for ever or fail for ever.
+#pragma once
+
+#include <boost/math/special_functions/gamma.hpp>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "support/oracle.h"
+#include "taproot/sample.h"
+
+namespace taproot::law {
+
+/// False alarms of one test. The suite has fewer than 500 of them: under 1e-6 together.
+inline constexpr double kAlpha = 2e-9;
+
+/// p-value of Pearson's chi-square statistic; bins that expect fewer than 5 are merged into one.
+/// A count where nothing is expected gives 0.
+inline double chi_square_p(const std::vector<double>& expected, const std::vector<double>& counts) {
+  double statistic = 0;
+  double rest_expected = 0;
+  double rest_count = 0;
+  int bins = 0;
+  const auto add = [&](double e, double c) {
+    statistic += (c - e) * (c - e) / e;
+    ++bins;
+  };
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (expected[i] == 0 && counts[i] > 0) return 0;
+    if (expected[i] >= 5) {
+      add(expected[i], counts[i]);
+    } else {
+      rest_expected += expected[i];
+      rest_count += counts[i];
+    }
+  }
+  // What is left of the tail is too rare for chi-square below 5: then its count has Poisson's law.
+  if (rest_expected >= 5) {
+    add(rest_expected, rest_count);
+  } else if (rest_count > 0 && boost::math::gamma_p(rest_count, rest_expected) < kAlpha) {
+    return 0;
+  }
+  return bins < 2 ? 1.0 : boost::math::gamma_q((bins - 1) / 2.0, statistic / 2);
+}
+
+/// Counts of trees, by their heads.
+using TreeCounts = std::map<Tree, double>;
+
+/// p-value of the counts under the law that the oracle enumerates. A tree it does not know gives 0.
+inline double tree_law_p(const oracle::Problem& problem, oracle::Root root,
+                         const TreeCounts& counts) {
+  double total = 0;
+  for (const auto& [tree, count] : counts) total += count;
+  std::vector<double> expected;
+  std::vector<double> seen;
+  std::size_t known = 0;
+  for (const auto& [heads, probability] : oracle::all_trees(problem, root)) {
+    const auto found = counts.find(heads);
+    expected.push_back(probability * total);
+    seen.push_back(found == counts.end() ? 0 : found->second);
+    if (found != counts.end()) ++known;
+  }
+  return known < counts.size() ? 0 : chi_square_p(expected, seen);
+}
+
+/// Bernstein's bound: a mean of `trees` indicators of probability p differs from p by more than
+/// this with probability at most delta.
+inline double frequency_bound(double p, double trees, double delta) {
+  const double l = std::log(2 / delta);
+  return std::sqrt(2 * p * (1 - p) * l / trees) + 2 * l / (3 * trees);
+}
+
+}  // namespace taproot::law
