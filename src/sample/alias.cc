@@ -6,11 +6,17 @@
 namespace taproot::detail {
 namespace {
 
-constexpr std::uint64_t kAlways = ~std::uint64_t{0};
-
-// share in [0, 1] as a threshold on 64 bits.
-std::uint64_t to_threshold(double share) {
-  return share >= 1 ? kAlways : static_cast<std::uint64_t>(share * 0x1p64);
+// Writes slot i: itself with probability share in [0, 1], else alias.
+void set_slot(AliasSlot* slots, int count, std::int32_t i, double share, std::int32_t alias) {
+  const auto other = static_cast<std::uint64_t>(share >= 1 ? i : alias);
+  const std::uint64_t threshold =
+      share >= 1 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(share * 0x1p64);
+  if (count <= kMostPacked) {
+    slots[i] = (threshold & ~kAliasMask) | other;
+  } else {
+    slots[2 * i] = threshold;
+    slots[2 * i + 1] = other;
+  }
 }
 
 }  // namespace
@@ -36,19 +42,18 @@ void fill_alias(const double* weights, int count, AliasSlot* slots, double* scra
   while (small_count > 0 && large_count > 0) {
     const std::int32_t under = small[--small_count];
     const std::int32_t over = large[large_count - 1];
-    slots[under] = {to_threshold(scratch[under]), static_cast<std::uint32_t>(over)};
+    set_slot(slots, count, under, scratch[under], over);
     scratch[over] = (scratch[over] + scratch[under]) - 1;
     if (scratch[over] < 1) small[small_count++] = large[--large_count];
   }
   while (large_count > 0) {
     const std::int32_t i = large[--large_count];
-    slots[i] = {kAlways, static_cast<std::uint32_t>(i)};
+    set_slot(slots, count, i, 1, i);
   }
   // Left by rounding: full, unless there is nothing in them.
   while (small_count > 0) {
     const std::int32_t i = small[--small_count];
-    const bool empty = weights[i] == 0;
-    slots[i] = {empty ? 0 : kAlways, static_cast<std::uint32_t>(empty ? positive : i)};
+    set_slot(slots, count, i, weights[i] == 0 ? 0 : 1, positive);
   }
 }
 

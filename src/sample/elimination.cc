@@ -2,6 +2,7 @@
 #include "sample/elimination.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "scores/weights.h"
 
@@ -20,6 +21,29 @@ class ScanChooser {
  public:
   explicit ScanChooser(Stream& stream) : stream_(stream) {}
 
+  // The block by its end, the head within it: no loop for sentences of up to 64 words.
+  HWY_INLINE int pick_head(const EliminationTables<double>& t, int k, int begin) {
+    const D d;
+    const double target = stream_.uniform() * t.pivot(k);
+    const double* HWY_RESTRICT ends = t.block_end + static_cast<size_t>(k) * t.block_ld;
+    const size_t blocks = (static_cast<size_t>(k) + kBlock - 1) / kBlock;
+    size_t b = 0;
+    for (size_t j = 0; j < blocks; j += kLanes) {
+      const size_t below = hn::CountTrue(d, hn::Le(hn::LoadU(d, ends + j), hn::Set(d, target)));
+      b += below;
+      if (below < kLanes) break;
+    }
+    if (b >= blocks) return pick_last(t.into(k), begin, k);
+    const size_t j = b * kBlock;
+    Block block = load(t.into(k) + j);
+    if (j == 0 && begin == 1) block = without_first(block);
+    if (b + 1 == blocks) block = first(static_cast<size_t>(k) - j, block);
+    Scan scan{target, b == 0 ? 0.0 : ends[b - 1]};
+    store(block, scan.last);
+    scan.last_begin = static_cast<int>(j);
+    return scan.found();
+  }
+
   HWY_INLINE int pick(const double* weights, int begin, int end, double total) {
     const auto last = static_cast<size_t>(end);
     Scan scan{stream_.uniform() * total, 0};
@@ -30,6 +54,13 @@ class ScanChooser {
       if (scan.passes(block, j)) break;
     }
     return scan.found();
+  }
+
+  // The sum rounded to less than the draw: the last head of positive weight.
+  static HWY_NOINLINE int pick_last(const double* weights, int begin, int end) {
+    int last = end - 1;
+    while (last > begin && !(weights[last] > 0)) --last;
+    return last;
   }
 
   HWY_INLINE int pick_term(double direct, const double* a, const double* b, int begin, int end,
@@ -65,15 +96,17 @@ class ScanChooser {
 
     // -1 if nothing had any weight.
     HWY_INLINE int found() const {
-      int index = -1;
+      if (last_begin < 0) return -1;
+      // How many lanes end at or below the target, without a branch that nobody could predict.
       double running = before;
-      for (int i = 0; last_begin >= 0 && i < static_cast<int>(kBlock); ++i) {
-        if (!(last[i] > 0)) continue;
-        index = last_begin + i;
+      int below = 0;
+      for (size_t i = 0; i < kBlock; ++i) {
         running += last[i];
-        if (running > target) break;
+        below += running <= target ? 1 : 0;
       }
-      return index;
+      if (below < static_cast<int>(kBlock) && last[below] > 0) return last_begin + below;
+      for (below = static_cast<int>(kBlock) - 1; !(last[below] > 0);) --below;  // Off the end.
+      return last_begin + below;
     }
   };
 
@@ -86,6 +119,9 @@ class PlainChooser {
  public:
   explicit PlainChooser(Stream& stream) : stream_(stream) {}
 
+  int pick_head(const EliminationTables<T>& t, int k, int begin) {
+    return pick(t.into(k), begin, k, t.pivot(k));
+  }
   int pick(const T* weights, int begin, int end, const T& total) {
     const T target = T(stream_.uniform()) * total;
     return scan(target, T(0), begin, end, [=](int i) { return weights[i]; });
@@ -163,6 +199,19 @@ void fill_direct(const FactorData& data, Wide* direct, Wide*) {
   }
 }
 
+void fill_block_ends(const Factors<double>& f, double* ends, std::size_t block_ld) {
+  for (int k = 1; k <= f.n; ++k) {
+    double* row = ends + static_cast<std::size_t>(k) * block_ld;
+    std::fill(row, row + block_ld, HUGE_VAL);
+    double sum = 0;
+    for (int h = f.root == RootRule::kSingle ? 1 : 0; h < k; ++h) {
+      sum += f.into(k)[h];
+      row[h / 8] = sum;
+    }
+  }
+}
+void fill_block_ends(const Factors<Wide>&, Wide*, std::size_t) {}  // PlainChooser scans.
+
 void un_eliminate(const EliminationTables<double>& tables, const RootColumn<double>& root,
                   Stream& stream, UnEliminationScratch<double>& scratch) {
   HWY_DYNAMIC_DISPATCH(draw_double)(tables, root, stream, scratch);
@@ -190,7 +239,10 @@ void EliminationSampler::Memory<T>::build(const FactorData& data, const Factors<
   }
   T* columns = root.resize(3 * ld);
   fill_direct(data, direct.resize(size), columns);
-  tables = {f.n, f.root, ld, f.matrix, f.pivot_data, shares, direct.data()};
+  const std::size_t block_ld = (ld / 8 + 7) / 8 * 8;
+  T* ends = block_end.resize((static_cast<std::size_t>(f.n) + 1) * block_ld);
+  fill_block_ends(f, ends, block_ld);
+  tables = {f.n, f.root, ld, f.matrix, f.pivot_data, shares, direct.data(), ends, block_ld};
   for (int k = 1; k <= f.n; ++k) {
     columns[k] = f.into(k)[0];
     columns[ld + static_cast<std::size_t>(k)] = shares[k];
@@ -221,16 +273,16 @@ void EliminationSampler::draw_over(const Memory<T>& memory, int given_root, Stre
                                    std::int32_t* heads) const {
   const auto n = static_cast<std::size_t>(memory.tables.n);
   const std::size_t ld = memory.tables.ld;
-  // Four rows of indices, the last of which holds two of bytes.
-  std::int32_t* rows = integers.resize(4 * ld);
-  auto* bytes = reinterpret_cast<std::uint8_t*>(rows + 3 * ld);
-  T* own = scalars.resize(4 * ld);
-  UnEliminationScratch<T> scratch{rows, rows + ld, rows + 2 * ld, bytes, bytes + ld, own};
+  const std::size_t row = ld + 1;
+  std::int32_t* indices = integers.resize(4 * row);
+  T* own = scalars.resize(4 * ld + 1);
+  UnEliminationScratch<T> scratch{indices, indices + row, indices + 2 * row,
+                                  reinterpret_cast<std::uint8_t*>(indices + 3 * row), own + 3 * ld};
   RootColumn<T> root = memory.root_column();
   if (given_root != 0) {
-    T* into = own + ld;
-    T* share = own + 2 * ld;
-    T* direct = own + 3 * ld;
+    T* into = own;
+    T* share = own + ld;
+    T* direct = own + 2 * ld;
     std::fill(into, into + 3 * ld, T(0));
     direct[data_->position[static_cast<std::size_t>(given_root)]] = T(1);
     eliminate_root_row(memory.tables, direct, into, share);

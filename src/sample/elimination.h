@@ -20,6 +20,7 @@ class EliminationSampler {
   struct Memory {
     Buffer<T> share;
     Buffer<T> direct;
+    Buffer<T> block_end;
     Buffer<T> root;  // Three rows: into, share, direct.
     EliminationTables<T> tables;
 

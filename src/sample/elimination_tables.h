@@ -19,6 +19,10 @@ struct EliminationTables {
   const T* pivot_data;   ///< Factors<T>::pivot_data
   const T* share_data;   ///< [h][l] = A[h][l] / pivot_l as l was eliminated, l > h
   const T* direct_data;  ///< [m][h] = A0[h][m], the weights before any elimination
+  /// [k][b]: the sum of into(k) over the heads that count in its pivot, up to the end of block b of
+  /// eight; +inf beyond the last. Rows of block_ld. For choosers that use it.
+  const T* block_end;
+  std::size_t block_ld;
 
   const T* into(int k) const { return matrix + static_cast<std::size_t>(k) * ld; }
   const T& pivot(int k) const { return pivot_data[k]; }
@@ -47,13 +51,12 @@ void eliminate_root_row(const EliminationTables<T>& t, const T* direct, T* into,
   share[1] = T(0);
 }
 
-/// Memory of one draw, n+1 entries each.
+/// Memory of one draw, n+2 entries each.
 template <typename T>
 struct UnEliminationScratch {
   std::int32_t* head;
   std::int32_t* first_broken;  ///< The words whose edge breaks at k: a list for each k,
   std::int32_t* next_broken;   ///< continued here; 0 ends it.
-  std::uint8_t* cut;
   std::uint8_t* mark;
   T* weight;
 };

@@ -79,7 +79,9 @@ void Sampler::Tables::build_root(const Factorization& f, Workspace& workspace) {
   } else {
     root_marginals(f, workspace, std::span(p, n));
   }
-  detail::fill_alias(p, f.n(), root_slots.resize(n), p + n, scratch.integers.resize(2 * n));
+  detail::fill_alias(p, f.n(),
+                     root_slots.resize(n * static_cast<std::size_t>(detail::alias_words(f.n()))),
+                     p + n, scratch.integers.resize(2 * n));
 }
 
 void Sampler::build(const Factorization& f, const SampleOptions& options, Workspace& workspace) {

@@ -29,6 +29,8 @@ HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
 // Chooser:
+//   int pick_head(const EliminationTables<T>& t, int k, int begin)
+//       a head in [begin, k), with probability t.into(k)[h] / t.pivot(k)
 //   int pick(const T* weights, int begin, int end, const T& total)
 //       an index in [begin, end), with probability weights[i] / total, total their sum
 //   int pick_term(const T& direct, const T* a, const T* b, int begin, int end, const T& total)
@@ -44,7 +46,10 @@ class UnElimination {
   void run() {
     const int n = t_.n;
     std::fill(s_.first_broken + 1, s_.first_broken + n + 1, 0);
-    std::fill(s_.cut, s_.cut + n + 1, std::uint8_t{0});
+    // ROOT and the place where cut edges lead are their own heads: a walk up need not look out for
+    // them.
+    s_.head[0] = 0;
+    s_.head[n + 1] = n + 1;
     s_.head[1] = 0;
     root_word_ = 1;
     choose_break(0, 1, 1, root_.into[1]);
@@ -55,14 +60,13 @@ class UnElimination {
   bool single() const { return t_.root == RootRule::kSingle; }
 
   void bring_back(int k) {
-    for (int m = s_.first_broken[k]; m != 0; m = s_.next_broken[m]) s_.cut[m] = 1;
+    for (int m = s_.first_broken[k]; m != 0; m = s_.next_broken[m]) s_.head[m] = t_.n + 1;
     const int head = choose_head(k);
     s_.head[k] = head;
     if (single() && head == 0) root_word_ = k;
     choose_break(head, k, k, head == 0 ? root_.into[k] : t_.into(k)[head]);
     for (int m = s_.first_broken[k]; m != 0;) {
       const int next = s_.next_broken[m];  // choose_break moves m to another list.
-      s_.cut[m] = 0;
       s_.head[m] = k;
       choose_break(k, m, k, t_.into(m)[k]);
       m = next;
@@ -71,9 +75,11 @@ class UnElimination {
 
   int choose_head(int k) {
     const int begin = single() ? 1 : 0;
-    if (single() && s_.cut[root_word_] != 0) return 0;  // Only ROOT is left of the tree.
-    const int head = chooser_.pick(t_.into(k), begin, k, t_.pivot(k));
-    if (s_.first_broken[k] == 0 || is_connected(head)) return head;
+    if (single() && s_.head[root_word_] != 0) return 0;  // Only ROOT is left of the tree.
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      const int head = chooser_.pick_head(t_, k, begin);
+      if (s_.first_broken[k] == 0 || is_connected(head)) return head;
+    }
     // Rejected: draw from the connected nodes alone. Bounded, however unlikely they are.
     mark_connected(k);
     T total = T(0);
@@ -88,19 +94,21 @@ class UnElimination {
   void mark_connected(int k) {
     std::fill(s_.mark, s_.mark + k, kUnknown);
     s_.mark[0] = kConnected;
+    s_.mark[t_.n + 1] = kCutOff;
     for (int start = 1; start < k; ++start) {
       int node = start;
-      while (s_.mark[node] == kUnknown && s_.cut[node] == 0) node = s_.head[node];
-      const std::uint8_t found = s_.cut[node] != 0 ? kCutOff : s_.mark[node];
-      for (node = start; s_.mark[node] == kUnknown; node = s_.head[node]) {
-        s_.mark[node] = found;
-        if (s_.cut[node] != 0) break;
-      }
+      while (s_.mark[node] == kUnknown) node = s_.head[node];
+      const std::uint8_t found = s_.mark[node];
+      for (node = start; s_.mark[node] == kUnknown; node = s_.head[node]) s_.mark[node] = found;
     }
   }
 
+  // Several steps up at a time: where the walk ends, nobody could predict.
   bool is_connected(int node) const {
-    while (node != 0 && s_.cut[node] == 0) node = s_.head[node];
+    const std::int32_t* head = s_.head;
+    while (node != 0 && node != t_.n + 1) {
+      for (int step = 0; step < 8; ++step) node = head[node];
+    }
     return node == 0;
   }
 
@@ -113,6 +121,9 @@ class UnElimination {
     s_.next_broken[modifier] = s_.first_broken[word];
     s_.first_broken[word] = modifier;
   }
+
+  // Drawing again is cheaper than finding out which nodes are connected, while it is likely to do.
+  static constexpr int kAttempts = 4;
 
   static constexpr std::uint8_t kUnknown = 0;
   static constexpr std::uint8_t kConnected = 1;

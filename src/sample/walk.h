@@ -24,6 +24,7 @@ class Walk {
 
  private:
   int n_ = 0;
+  std::size_t stride_ = 0;
   Buffer<AliasSlot> slots_;
 };
 
