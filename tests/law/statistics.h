@@ -4,6 +4,7 @@
 // seeds: they pass for ever or fail for ever.
 #pragma once
 
+#include <algorithm>
 #include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <cstdint>
@@ -71,7 +72,8 @@ inline double tree_law_p(const oracle::Problem& problem, oracle::Root root,
 /// this with probability at most delta.
 inline double frequency_bound(double p, double trees, double delta) {
   const double l = std::log(2 / delta);
-  return std::sqrt(2 * p * (1 - p) * l / trees) + 2 * l / (3 * trees);
+  const double variance = std::max(0.0, p * (1 - p));  // A marginal may round above 1.
+  return std::sqrt(2 * variance * l / trees) + 2 * l / (3 * trees);
 }
 
 }  // namespace taproot::law

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Longer sentences, where trees cannot be counted: edges and roots come as often as their marginals
+// say, all of them at once; on trained scores, on attractors that a walk does not leave, and where
+// Colbourn's row form must not be used.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/random.h"
+#include "law/statistics.h"
+#include "property/check.h"
+#include "support/families.h"
+
+namespace taproot {
+namespace {
+
+using oracle::Problem;
+using oracle::Root;
+
+std::vector<std::pair<std::string, Problem>> trained_sentences() {
+  std::ifstream in(TAPROOT_TRAINED_JSON);
+  const nlohmann::json file = nlohmann::json::parse(in);
+  std::vector<std::pair<std::string, Problem>> sentences;
+  for (const auto& sentence : file.at("sentences")) {
+    Problem problem{sentence.at("n"), {}};
+    for (const auto& s : sentence.at("scores")) {
+      problem.scores.push_back(s.is_null() ? -HUGE_VAL : s.get<double>());
+    }
+    sentences.emplace_back(sentence.at("name"), std::move(problem));
+  }
+  return sentences;
+}
+
+// Draws trees, checks that they are trees, and compares every edge's frequency with its marginal.
+SampleStatistics expect_marginals(const Problem& problem, Root root, Algorithm algorithm,
+                                  std::size_t trees) {
+  const Factorization f = factored(problem, root);
+  EXPECT_TRUE(f.outcome().ok());
+  Sampler sampler;
+  Workspace workspace;
+  sampler.build(f, {algorithm, 5, 0}, workspace);
+  const auto side = static_cast<std::size_t>(problem.n) + 1;
+  std::vector<double> counts(side * side);
+  Tree heads(side - 1);
+  SampleStatistics statistics;
+  for (std::size_t s = 0; s < trees; ++s) {
+    EXPECT_EQ(sampler.draw(1, static_cast<std::uint32_t>(s), 1, {heads.data(), 0}, workspace, {},
+                           &statistics),
+              1U);
+    if (s < 1000) {
+      EXPECT_TRUE(is_tree(heads, f.root_rule()));
+    }
+    for (std::size_t m = 1; m < side; ++m)
+      ++counts[static_cast<std::size_t>(heads[m - 1]) * side + m];
+  }
+  const std::vector<double> p = marginals(f);
+  const double n_trees = static_cast<double>(trees);
+  const double delta = law::kAlpha / static_cast<double>(side * side);
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    EXPECT_LE(std::abs(counts[i] / n_trees - p[i]), law::frequency_bound(p[i], n_trees, delta))
+        << i / side << " -> " << i % side << " p " << p[i] << " seen " << counts[i];
+  }
+  return statistics;
+}
+
+const std::vector<std::pair<Algorithm, Root>>& walks_and_elimination() {
+  static const std::vector<std::pair<Algorithm, Root>> all{
+      {Algorithm::kAuto, Root::kSingle},           {Algorithm::kAuto, Root::kMulti},
+      {Algorithm::kElimination, Root::kSingle},    {Algorithm::kElimination, Root::kMulti},
+      {Algorithm::kWilsonMarginal, Root::kSingle}, {Algorithm::kWilsonReject, Root::kSingle},
+      {Algorithm::kWilson, Root::kMulti}};
+  return all;
+}
+
+TEST(Frequencies, OfRandomGraphs) {
+  for (const int n : {10, 30, 60}) {
+    const Problem problem = oracle::gaussian(n, 1.5, static_cast<std::uint64_t>(n));
+    for (const auto& [algorithm, root] : walks_and_elimination()) {
+      SCOPED_TRACE(testing::Message() << n << " " << to_string(algorithm) << " " << name(root));
+      expect_marginals(problem, root, algorithm, 200000);
+    }
+    for (const Root root : {Root::kSingle, Root::kMulti}) {
+      SCOPED_TRACE(testing::Message() << n << " colbourn " << name(root));
+      expect_marginals(problem, root, Algorithm::kColbourn, n == 60 ? 20000 : 200000);
+    }
+  }
+}
+
+TEST(Frequencies, OfTrainedSentences) {
+  ASSERT_EQ(trained_sentences().size(), 6U);
+  for (const auto& [label, problem] : trained_sentences()) {
+    for (const auto& [algorithm, root] : walks_and_elimination()) {
+      SCOPED_TRACE(testing::Message() << label << " " << to_string(algorithm) << " " << name(root));
+      expect_marginals(problem, root, algorithm, 200000);
+    }
+    SCOPED_TRACE(label + " colbourn");
+    expect_marginals(problem, Root::kSingle, Algorithm::kColbourn, 5000);
+  }
+}
+
+// A walk would need e^gap steps; these return at once.
+TEST(Frequencies, OfAttractors) {
+  for (const double gap : {30.0, 100.0, 900.0}) {
+    const Problem problem = oracle::attractor_pairs(10, gap, 3);
+    for (const Algorithm algorithm : {Algorithm::kAuto, Algorithm::kElimination}) {
+      for (const Root root : {Root::kSingle, Root::kMulti}) {
+        SCOPED_TRACE(testing::Message() << gap << " " << to_string(algorithm) << " " << name(root));
+        const SampleStatistics taken = expect_marginals(problem, root, algorithm, 50000);
+        if (algorithm == Algorithm::kAuto) {
+          EXPECT_EQ(taken.fallbacks, taken.trees);
+          EXPECT_LE(taken.steps, 16U * 10 * taken.trees);
+        }
+      }
+    }
+  }
+}
+
+TEST(Frequencies, OfColbournWhereItsRowsWouldFail) {
+  std::vector<std::pair<std::string, Problem>> problems{
+      {"gauss-60", oracle::gaussian(20, 60, 4)}, {"gauss-60-b", oracle::gaussian(20, 60, 5)}};
+  for (const int gap : {20, 40, 60, 100}) {
+    problems.emplace_back("gap-" + std::to_string(gap), oracle::attractor_pairs(6, gap, 5));
+  }
+  for (const auto& [label, problem] : problems) {
+    for (const Root root : {Root::kSingle, Root::kMulti}) {
+      SCOPED_TRACE(label + " " + name(root));
+      const SampleStatistics taken = expect_marginals(problem, root, Algorithm::kColbourn, 50000);
+      std::printf("colbourn %s %s: contracted %.1f %%\n", label.c_str(), name(root),
+                  100.0 * static_cast<double>(taken.fallbacks) / static_cast<double>(taken.trees));
+    }
+  }
+}
+
+// Colbourn's algorithm in double, multi-root, L^-1 updated by Sherman and Morrison.
+// It gives up a tree, which is then drawn exactly, when the probabilities of a word's heads do not
+// sum to 1 within a millionth. Returns the law's p-value and the share of trees given up.
+std::pair<double, double> guarded_by_sums(const Problem& problem, std::uint32_t trees) {
+  const int n = problem.n;
+  const auto weight = [&](int h, int m) {
+    return h == m ? 0.0 : std::exp(problem.scores[static_cast<std::size_t>(h * (n + 1) + m)]);
+  };
+  using Matrix = std::vector<std::vector<double>>;
+  const auto size = static_cast<std::size_t>(n);
+  // L^-1 is as good as doubles can hold it: from multiprecision marginals, p(h -> i) / A[h][i] =
+  // L^-1[i][i] - L^-1[i][h].
+  const oracle::Answer answer = oracle::matrix_tree(problem, Root::kMulti);
+  const auto gradient = [&](int h, int m) {
+    return h == m ? 0.0
+                  : answer.marginals[static_cast<std::size_t>(h * (n + 1) + m)] / weight(h, m);
+  };
+  const Factorization f = factored(problem, Root::kMulti);
+  Sampler exact;
+  Workspace workspace;
+  exact.build(f, {Algorithm::kElimination, 5, 0}, workspace);
+  law::TreeCounts counts;
+  double given_up = 0;
+  for (std::uint32_t s = 0; s < trees; ++s) {
+    detail::Stream stream(5, 0, s, detail::Purpose::kTree);
+    Matrix b(size, std::vector<double>(size));
+    for (std::size_t r = 0; r < size; ++r) {
+      const int i = static_cast<int>(r) + 1;
+      for (std::size_t c = 0; c < size; ++c) {
+        b[r][c] = gradient(0, i) - gradient(static_cast<int>(c) + 1, i);
+      }
+    }
+    Tree heads(size);
+    bool passed = true;
+    for (std::size_t i = 0; i < size && passed; ++i) {
+      std::vector<double> p(size + 1);
+      double sum = 0;
+      for (std::size_t h = 0; h <= size; ++h) {
+        if (h == i + 1) continue;
+        const double entry = h == 0 ? b[i][i] : b[i][i] - b[i][h - 1];
+        p[h] = std::max(0.0, weight(static_cast<int>(h), static_cast<int>(i + 1)) * entry);
+        sum += p[h];
+      }
+      passed = std::abs(sum - 1) <= 1e-6;
+      double u = stream.uniform() * sum;
+      std::size_t head = 0;
+      while (head < size && u >= p[head]) u -= p[head++];
+      heads[i] = static_cast<std::int32_t>(head);
+      std::vector<double> image(size);  // b times the new column, e_i - e_head.
+      for (std::size_t r = 0; r < size; ++r) {
+        image[r] = b[r][i] - (head == 0 ? 0.0 : b[r][head - 1]);
+      }
+      const std::vector<double> row = b[i];
+      for (std::size_t r = 0; r < size; ++r) {
+        const double factor = (image[r] - (r == i ? 1.0 : 0.0)) / image[i];
+        for (std::size_t c = 0; c < size; ++c) b[r][c] -= factor * row[c];
+      }
+    }
+    if (!passed) {
+      exact.draw(0, s, 1, {heads.data(), 0}, workspace);
+      given_up += 1;
+    }
+    counts[heads] += 1;
+  }
+  return {law::tree_law_p(problem, Root::kMulti, counts), given_up / trees};
+}
+
+TEST(WrongSamplers, AGuardBySumsAloneLetsWrongLawsPass) {
+  int rejected = 0;
+  for (const double gap : {20.0, 24.0, 28.0}) {
+    const auto [p, given_up] = guarded_by_sums(oracle::attractor_pairs(4, gap, 5), 50000);
+    std::printf("gap %g: %.1f %% given up, p-value of the law %.3g\n", gap, 100 * given_up, p);
+    rejected += p < law::kAlpha ? 1 : 0;
+  }
+  EXPECT_GE(rejected, 1);
+}
+
+}  // namespace
+}  // namespace taproot

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The samplers' interface; what they draw from is tested in law/.
+#include "taproot/sample.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "property/check.h"
+#include "sample/alias.h"
+#include "support/families.h"
+
+namespace taproot {
+namespace {
+
+using oracle::Problem;
+using oracle::Root;
+
+const std::vector<Algorithm>& all_algorithms() {
+  static const std::vector<Algorithm> all{Algorithm::kAuto,         Algorithm::kElimination,
+                                          Algorithm::kWilson,       Algorithm::kWilsonMarginal,
+                                          Algorithm::kWilsonReject, Algorithm::kColbourn,
+                                          Algorithm::kWilsonRc};
+  return all;
+}
+
+TEST(Algorithms, HaveNames) {
+  for (const Algorithm algorithm : all_algorithms()) {
+    EXPECT_EQ(algorithm_named(to_string(algorithm)), algorithm);
+  }
+  EXPECT_THROW(algorithm_named("gibbs"), std::invalid_argument);
+}
+
+TEST(Sampler, RefusesTheWrongRootRule) {
+  const Factorization single = factored(oracle::gaussian(4, 1, 1), Root::kSingle);
+  const Factorization multi = factored(oracle::gaussian(4, 1, 1), Root::kMulti);
+  Sampler sampler;
+  Workspace workspace;
+  EXPECT_THROW(sampler.build(single, {Algorithm::kWilson, 0, 0}, workspace), std::invalid_argument);
+  for (const Algorithm algorithm :
+       {Algorithm::kWilsonMarginal, Algorithm::kWilsonReject, Algorithm::kWilsonRc}) {
+    EXPECT_THROW(sampler.build(multi, {algorithm, 0, 0}, workspace), std::invalid_argument);
+  }
+}
+
+TEST(Sampler, RefusesWhatHasNoTreeBeforeAnyWalk) {
+  const std::vector<double> nothing(16, -HUGE_VAL);
+  const Factorization f = eliminate(ScoreView(nothing.data(), 3), RootRule::kMulti);
+  Sampler sampler;
+  Workspace workspace;
+  EXPECT_THROW(sampler.build(f, {Algorithm::kWilson, 0, 0}, workspace), std::invalid_argument);
+  Tree heads(3);
+  EXPECT_THROW(sampler.draw(0, 0, 1, {heads.data(), 3}, workspace), std::invalid_argument);
+}
+
+// Tree s of sentence b is what it is, drawn alone or among others, forwards or backwards.
+TEST(Sampler, TreesDependOnSeedSentenceAndSampleAlone) {
+  for (const Algorithm algorithm : all_algorithms()) {
+    const Root root = algorithm == Algorithm::kWilson ? Root::kMulti : Root::kSingle;
+    const Factorization f = factored(oracle::gaussian(12, 1, 3), root);
+    Sampler sampler;
+    Workspace workspace;
+    sampler.build(f, {algorithm, 77, 0}, workspace);
+    const std::size_t count = 50;
+    std::vector<std::int32_t> together(count * 12);
+    sampler.draw(9, 100, count, {together.data(), 12}, workspace);
+    std::set<Tree> distinct;
+    for (std::size_t s = count; s-- > 0;) {
+      Tree alone(12);
+      sampler.draw(9, static_cast<std::uint32_t>(100 + s), 1, {alone.data(), 0}, workspace);
+      EXPECT_TRUE(std::equal(alone.begin(), alone.end(),
+                             together.begin() + static_cast<std::ptrdiff_t>(12 * s)));
+      distinct.insert(alone);
+    }
+    EXPECT_GT(distinct.size(), 40U) << to_string(algorithm);
+    Tree other(12);
+    sampler.draw(8, 100, 1, {other.data(), 0}, workspace);
+    EXPECT_FALSE(std::equal(other.begin(), other.end(), together.begin()));
+  }
+}
+
+TEST(Sampler, StepLimitIsAStatusAndWritesNothing) {
+  const Factorization f = factored(oracle::attractor_pairs(6, 40, 1), Root::kSingle);
+  for (const Algorithm algorithm : {Algorithm::kWilsonMarginal, Algorithm::kWilsonReject}) {
+    Sampler sampler;
+    Workspace workspace;
+    sampler.build(f, {algorithm, 1, 1000}, workspace);
+    std::vector<std::int32_t> heads(3 * 6, -7);
+    std::vector<Status> statuses(3);
+    SampleStatistics statistics;
+    EXPECT_EQ(sampler.draw(0, 0, 3, {heads.data(), 6}, workspace, statuses, &statistics), 0U);
+    for (const Status status : statuses) EXPECT_EQ(status, Status::kStepLimit);
+    for (const std::int32_t head : heads) EXPECT_EQ(head, -7);
+    EXPECT_EQ(statistics.steps, 3000U);
+    EXPECT_THROW(sample(f, 2, {algorithm, 1, 1000}), std::invalid_argument);
+  }
+}
+
+TEST(Sampler, CountsTriesAsExpected) {
+  const Problem problem = oracle::gaussian(8, 1, 5);
+  const Factorization f = factored(problem, Root::kSingle);
+  Sampler sampler;
+  Workspace workspace;
+  sampler.build(f, {Algorithm::kWilsonReject, 1, 0}, workspace);
+  const std::size_t count = 40000;
+  std::vector<std::int32_t> heads(count * 8);
+  SampleStatistics statistics;
+  sampler.draw(0, 0, count, {heads.data(), 8}, workspace, {}, &statistics);
+  const double mean = static_cast<double>(statistics.tries) / static_cast<double>(count);
+  const double expected = expected_tries(f);
+  // Geometric: its standard deviation is below its mean.
+  EXPECT_NEAR(mean, expected, 6 * expected / std::sqrt(static_cast<double>(count)));
+  // And the walk's length has the mean that expected_steps says.
+  sampler.build(f, {Algorithm::kWilsonMarginal, 1, 0}, workspace);
+  statistics = {};
+  sampler.draw(0, 0, count, {heads.data(), 8}, workspace, {}, &statistics);
+  EXPECT_NEAR(
+      static_cast<double>(statistics.steps) / static_cast<double>(count) / expected_steps(f), 1,
+      0.03);
+}
+
+TEST(SampleBatch, IsTheSameForAnyThreadsAndSplit) {
+  std::vector<Problem> problems;
+  for (int i = 0; i < 30; ++i) {
+    problems.push_back(oracle::gaussian(1 + i * 7 % 23, 2, static_cast<std::uint64_t>(i)));
+  }
+  problems[4].scores.assign(problems[4].scores.size(), -HUGE_VAL);
+  problems[9].scores[1] = std::nan("");
+  const std::size_t k = 130;
+  const auto draw = [&](int threads, std::size_t begin, std::size_t end,
+                        std::vector<std::vector<std::int32_t>>& trees) {
+    std::vector<ScoreView> views;
+    std::vector<TreeBuffer> out;
+    for (std::size_t b = begin; b < end; ++b) {
+      const auto n = static_cast<std::size_t>(problems[b].n);
+      views.emplace_back(problems[b].scores.data(), problems[b].n);
+      trees[b].assign(k * n, -5);
+      out.push_back({trees[b].data(), static_cast<std::ptrdiff_t>(n)});
+    }
+    std::vector<Outcome> outcomes(views.size());
+    Pool pool(threads);
+    SampleStatistics statistics;
+    sample(pool, Scores(views), k, {Algorithm::kAuto, 3, 0}, outcomes, out,
+           static_cast<std::uint32_t>(begin), &statistics);
+    std::size_t good = 0;
+    for (std::size_t b = begin; b < end; ++b) {
+      const Status expected = b == 4 ? Status::kNoTree : b == 9 ? Status::kBadScore : Status::kOk;
+      EXPECT_EQ(outcomes[b - begin].status, expected);
+      good += expected == Status::kOk ? 1 : 0;
+      if (expected != Status::kOk) {
+        EXPECT_EQ(trees[b][0], -5);
+      }
+    }
+    EXPECT_EQ(statistics.trees, good * k);
+  };
+  std::vector<std::vector<std::int32_t>> one(problems.size());
+  draw(1, 0, problems.size(), one);
+  for (const int threads : {2, 7}) {
+    std::vector<std::vector<std::int32_t>> many(problems.size());
+    draw(threads, 0, problems.size(), many);
+    EXPECT_EQ(many, one);
+    std::vector<std::vector<std::int32_t>> split(problems.size());
+    draw(threads, 17, problems.size(), split);  // Fewer sentences than fill the threads, too.
+    draw(threads, 3, 17, split);
+    draw(threads, 0, 3, split);
+    EXPECT_EQ(split, one);
+  }
+}
+
+TEST(SampleBatch, MarksTreesThatMetTheLimit) {
+  const Problem easy = oracle::gaussian(6, 1, 1);
+  const Problem hard = oracle::attractor_pairs(6, 40, 1);
+  const Scores scores(std::vector<ScoreView>{{easy.scores.data(), 6}, {hard.scores.data(), 6}});
+  std::vector<std::int32_t> trees(2 * 10 * 6);
+  const std::vector<TreeBuffer> out{{trees.data(), 6}, {trees.data() + 60, 6}};
+  std::vector<Outcome> outcomes(2);
+  Pool pool(2);
+  sample(pool, scores, 10, {Algorithm::kWilsonMarginal, 1, 5000}, outcomes, out);
+  EXPECT_TRUE(outcomes[0].ok());
+  EXPECT_EQ(outcomes[1].status, Status::kStepLimit);
+  EXPECT_EQ(trees[60], -1);
+  EXPECT_EQ(trees[119], -1);
+}
+
+// Every index comes as often as its weight says, those of weight zero never; both layouts.
+TEST(Alias, DrawsByWeight) {
+  for (const int count : {1, 2, 7, 100, 2048, 2049, 3000}) {
+    std::vector<double> weights(static_cast<std::size_t>(count));
+    detail::Stream stream(3, 0, static_cast<std::uint32_t>(count), detail::Purpose::kTree);
+    double sum = 0;
+    for (int i = 0; i < count; ++i) {
+      double& w = weights[static_cast<std::size_t>(i)];
+      w = i % 3 == 1 ? 0 : std::exp(4 * stream.uniform());
+      sum += w;
+    }
+    std::vector<detail::AliasSlot> slots(
+        static_cast<std::size_t>(count * detail::alias_words(count)));
+    std::vector<double> scratch(static_cast<std::size_t>(count));
+    std::vector<std::int32_t> work(static_cast<std::size_t>(2 * count));
+    detail::fill_alias(weights.data(), count, slots.data(), scratch.data(), work.data());
+    // The table's own law, slot by slot.
+    std::vector<double> law(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const bool packed = count <= detail::kMostPacked;
+      const std::uint64_t threshold = packed ? slots[at] & ~detail::kAliasMask : slots[2 * at];
+      const std::uint64_t alias = packed ? slots[at] & detail::kAliasMask : slots[2 * at + 1];
+      const double own = static_cast<double>(threshold) * 0x1p-64;
+      law[at] += own / count;
+      law[alias] += (1 - own) / count;
+    }
+    for (int i = 0; i < count; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      if (weights[at] == 0) {
+        EXPECT_EQ(law[at], 0) << i;
+      }
+      EXPECT_NEAR(law[at], weights[at] / sum, 1e-15 * count) << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taproot
