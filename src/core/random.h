@@ -41,30 +41,24 @@ inline double to_gumbel(std::uint64_t magnitude, std::uint64_t fraction) {
   return -std::log(to_exponential(magnitude, fraction));
 }
 
+/// Blocks first, ..., first + 7 of a stream, two draws each, in vectors.
+inline constexpr int kPhiloxBatch = 8;
+void philox_batch(std::uint64_t seed, std::uint32_t sentence, std::uint32_t sample,
+                  std::uint32_t purpose, std::uint64_t first, std::uint64_t* draws);
+
 /// The stream of one sample. Copying it copies its place.
 class Stream {
  public:
   Stream(std::uint64_t seed, std::uint32_t sentence, std::uint32_t sample, Purpose purpose)
-      : key_{{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}},
+      : seed_(seed),
         sentence_(sentence),
         sample_(sample),
         purpose_(static_cast<std::uint32_t>(purpose)) {}
 
   /// 64 bits; two draws share one block of Philox.
   std::uint64_t bits() {
-    if (half_) {
-      half_ = false;
-      return second_;
-    }
-    // The draw's high bits share a word with the purpose: 2^56 blocks a stream.
-    const r123::Philox4x32::ctr_type counter{
-        {static_cast<std::uint32_t>(block_), sample_, sentence_,
-         purpose_ | static_cast<std::uint32_t>(block_ >> 32) << 8}};
-    ++block_;
-    const auto r = r123::Philox4x32()(counter, key_);
-    second_ = static_cast<std::uint64_t>(r[3]) << 32 | r[2];
-    half_ = true;
-    return static_cast<std::uint64_t>(r[1]) << 32 | r[0];
+    if (next_ == end_) refill();
+    return draws_[next_++];
   }
 
   double uniform() { return to_uniform(bits()); }
@@ -78,13 +72,38 @@ class Stream {
   }
 
  private:
-  r123::Philox4x32::key_type key_;
+  // A short sentence needs few draws: the first blocks come one by one.
+  static constexpr std::uint64_t kSingleBlocks = 4;
+
+  void refill() {
+    next_ = 0;
+    if (block_ >= kSingleBlocks) {
+      philox_batch(seed_, sentence_, sample_, purpose_, block_, draws_);
+      block_ += kPhiloxBatch;
+      end_ = 2 * kPhiloxBatch;
+      return;
+    }
+    // The draw's high bits share a word with the purpose: 2^56 blocks a stream.
+    const r123::Philox4x32::key_type key{
+        {static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32)}};
+    const r123::Philox4x32::ctr_type counter{
+        {static_cast<std::uint32_t>(block_), sample_, sentence_,
+         purpose_ | static_cast<std::uint32_t>(block_ >> 32) << 8}};
+    const auto r = r123::Philox4x32()(counter, key);
+    draws_[0] = static_cast<std::uint64_t>(r[1]) << 32 | r[0];
+    draws_[1] = static_cast<std::uint64_t>(r[3]) << 32 | r[2];
+    ++block_;
+    end_ = 2;
+  }
+
+  std::uint64_t seed_;
   std::uint32_t sentence_;
   std::uint32_t sample_;
   std::uint32_t purpose_;
+  int next_ = 0;
+  int end_ = 0;
   std::uint64_t block_ = 0;
-  std::uint64_t second_ = 0;
-  bool half_ = false;
+  std::uint64_t draws_[2 * kPhiloxBatch];
 };
 
 }  // namespace taproot::detail

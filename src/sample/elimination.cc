@@ -38,10 +38,7 @@ class ScanChooser {
     Block block = load(t.into(k) + j);
     if (j == 0 && begin == 1) block = without_first(block);
     if (b + 1 == blocks) block = first(static_cast<size_t>(k) - j, block);
-    Scan scan{target, b == 0 ? 0.0 : ends[b - 1]};
-    store(block, scan.last);
-    scan.last_begin = static_cast<int>(j);
-    return scan.found();
+    return static_cast<int>(j) + place(block, {target, b == 0 ? 0.0 : ends[b - 1]});
   }
 
   HWY_INLINE int pick(const double* weights, int begin, int end, double total) {
@@ -51,16 +48,9 @@ class ScanChooser {
       Block block = load(weights + j);
       if (j == 0 && begin == 1) block = without_first(block);
       if (j + kBlock > last) block = first(last - j, block);
-      if (scan.passes(block, j)) break;
+      if (scan.passes(block)) return static_cast<int>(j) + place(block, scan);
     }
-    return scan.found();
-  }
-
-  // The sum rounded to less than the draw: the last head of positive weight.
-  static HWY_NOINLINE int pick_last(const double* weights, int begin, int end) {
-    int last = end - 1;
-    while (last > begin && !(weights[last] > 0)) --last;
-    return last;
+    return pick_last(weights, begin, end);
   }
 
   HWY_INLINE int pick_term(double direct, const double* a, const double* b, int begin, int end,
@@ -72,43 +62,53 @@ class ScanChooser {
     for (size_t j = first_term / kBlock * kBlock; j < static_cast<size_t>(end); j += kBlock) {
       Block block = multiply(load(a + j), load(b + j));
       if (j < first_term) block = without_firsts(first_term - j, block);
-      if (scan.passes(block, j)) break;
+      if (scan.passes(block)) return static_cast<int>(j) + place(block, scan);
     }
-    return scan.found();
+    return last_term(a, b, begin, end);
   }
 
  private:
   struct Scan {
     double target;
     double before;
-    int last_begin = -1;
-    HWY_ALIGN double last[kBlock] = {};  // The last block that had any weight.
 
-    HWY_INLINE bool passes(Block block, size_t j) {
+    HWY_INLINE bool passes(Block block) {
       const double after = before + sum(block);
-      if (!(after > before)) return false;
-      store(block, last);
-      last_begin = static_cast<int>(j);
       if (after > target) return true;
       before = after;
       return false;
     }
-
-    // -1 if nothing had any weight.
-    HWY_INLINE int found() const {
-      if (last_begin < 0) return -1;
-      // How many lanes end at or below the target, without a branch that nobody could predict.
-      double running = before;
-      int below = 0;
-      for (size_t i = 0; i < kBlock; ++i) {
-        running += last[i];
-        below += running <= target ? 1 : 0;
-      }
-      if (below < static_cast<int>(kBlock) && last[below] > 0) return last_begin + below;
-      for (below = static_cast<int>(kBlock) - 1; !(last[below] > 0);) --below;  // Off the end.
-      return last_begin + below;
-    }
   };
+
+  // Where in the block the running sum passes the target: how many lanes end at or below it,
+  // without a branch that nobody could predict. Summed in another order than sum() it may run off
+  // the end.
+  static HWY_INLINE int place(Block block, const Scan& scan) {
+    HWY_ALIGN double lanes[kBlock];
+    store(block, lanes);
+    double running = scan.before;
+    int below = 0;
+    for (size_t i = 0; i < kBlock; ++i) {
+      running += lanes[i];
+      below += running <= scan.target ? 1 : 0;
+    }
+    if (HWY_LIKELY(below < static_cast<int>(kBlock) && lanes[below] > 0)) return below;
+    for (below = static_cast<int>(kBlock) - 1; below > 0 && !(lanes[below] > 0);) --below;
+    return below;
+  }
+
+  // The sum rounded to less than the draw: the last of positive weight; for terms -1 if there is
+  // none.
+  static HWY_NOINLINE int pick_last(const double* weights, int begin, int end) {
+    int last = end - 1;
+    while (last > begin && !(weights[last] > 0)) --last;
+    return last;
+  }
+  static HWY_NOINLINE int last_term(const double* a, const double* b, int begin, int end) {
+    int last = end - 1;
+    while (last >= begin && !(a[last] * b[last] > 0)) --last;
+    return last < begin ? -1 : last;
+  }
 
   Stream& stream_;
 };
@@ -274,10 +274,14 @@ void EliminationSampler::draw_over(const Memory<T>& memory, int given_root, Stre
   const auto n = static_cast<std::size_t>(memory.tables.n);
   const std::size_t ld = memory.tables.ld;
   const std::size_t row = ld + 1;
-  std::int32_t* indices = integers.resize(4 * row);
+  std::int32_t* indices = integers.resize(5 * row);
   T* own = scalars.resize(4 * ld + 1);
-  UnEliminationScratch<T> scratch{indices, indices + row, indices + 2 * row,
-                                  reinterpret_cast<std::uint8_t*>(indices + 3 * row), own + 3 * ld};
+  UnEliminationScratch<T> scratch{indices,
+                                  indices + row,
+                                  indices + 2 * row,
+                                  indices + 3 * row,
+                                  reinterpret_cast<std::uint8_t*>(indices + 4 * row),
+                                  own + 3 * ld};
   RootColumn<T> root = memory.root_column();
   if (given_root != 0) {
     T* into = own;

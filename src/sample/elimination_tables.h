@@ -57,6 +57,7 @@ struct UnEliminationScratch {
   std::int32_t* head;
   std::int32_t* first_broken;  ///< The words whose edge breaks at k: a list for each k,
   std::int32_t* next_broken;   ///< continued here; 0 ends it.
+  std::int32_t* children;
   std::uint8_t* mark;
   T* weight;
 };

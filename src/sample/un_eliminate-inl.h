@@ -51,6 +51,7 @@ class UnElimination {
     s_.head[0] = 0;
     s_.head[n + 1] = n + 1;
     s_.head[1] = 0;
+    std::fill(s_.children, s_.children + n + 2, 0);
     root_word_ = 1;
     choose_break(0, 1, 1, root_.into[1]);
     for (int k = 2; k <= n; ++k) bring_back(k);
@@ -60,14 +61,21 @@ class UnElimination {
   bool single() const { return t_.root == RootRule::kSingle; }
 
   void bring_back(int k) {
-    for (int m = s_.first_broken[k]; m != 0; m = s_.next_broken[m]) s_.head[m] = t_.n + 1;
+    cut_leaves_only_ = true;
+    for (int m = s_.first_broken[k]; m != 0; m = s_.next_broken[m]) {
+      --s_.children[s_.head[m]];
+      s_.head[m] = t_.n + 1;
+      cut_leaves_only_ &= s_.children[m] == 0;
+    }
     const int head = choose_head(k);
     s_.head[k] = head;
+    ++s_.children[head];
     if (single() && head == 0) root_word_ = k;
     choose_break(head, k, k, head == 0 ? root_.into[k] : t_.into(k)[head]);
     for (int m = s_.first_broken[k]; m != 0;) {
       const int next = s_.next_broken[m];  // choose_break moves m to another list.
       s_.head[m] = k;
+      ++s_.children[k];
       choose_break(k, m, k, t_.into(m)[k]);
       m = next;
     }
@@ -106,8 +114,9 @@ class UnElimination {
   // Several steps up at a time: where the walk ends, nobody could predict.
   bool is_connected(int node) const {
     const std::int32_t* head = s_.head;
+    if (cut_leaves_only_) return head[node] != t_.n + 1;
     while (node != 0 && node != t_.n + 1) {
-      for (int step = 0; step < 8; ++step) node = head[node];
+      for (int step = 0; step < 6; ++step) node = head[node];
     }
     return node == 0;
   }
@@ -123,7 +132,7 @@ class UnElimination {
   }
 
   // Drawing again is cheaper than finding out which nodes are connected, while it is likely to do.
-  static constexpr int kAttempts = 4;
+  static constexpr int kAttempts = 6;
 
   static constexpr std::uint8_t kUnknown = 0;
   static constexpr std::uint8_t kConnected = 1;
@@ -134,6 +143,7 @@ class UnElimination {
   Chooser& chooser_;
   UnEliminationScratch<T>& s_;
   int root_word_ = 1;
+  bool cut_leaves_only_ = true;  // No word hangs off those whose edge was just cut.
 };
 
 }  // namespace taproot::detail::HWY_NAMESPACE

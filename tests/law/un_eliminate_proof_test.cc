@@ -140,10 +140,11 @@ Law un_eliminated(const Weights& w, RootRule root, int given_root) {
   std::vector<std::int32_t> head(ld);
   std::vector<std::int32_t> first(ld);
   std::vector<std::int32_t> next(ld);
+  std::vector<std::int32_t> children(ld);
   std::vector<std::uint8_t> mark(ld);
   std::vector<Rational> weight(ld);
-  detail::UnEliminationScratch<Rational> scratch{head.data(), first.data(), next.data(),
-                                                 mark.data(), weight.data()};
+  detail::UnEliminationScratch<Rational> scratch{head.data(),     first.data(), next.data(),
+                                                 children.data(), mark.data(),  weight.data()};
   Enumerator enumerator;
   Law law;
   do {
