@@ -1,10 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the benchmarks on one thread and prints a table of medians and ratios.
+# Runs the benchmarks on one thread and prints tables of medians and ratios. If TRAINED names a folder
+# with en_ewt.npz and wo_wtb.npz (scores and lengths), trained scores are timed too.
 source "$(dirname "$0")/common.sh"
 need_packages $BUILD_PACKAGES $BENCH_PACKAGES
+python=python3
+if ! $python -c 'import numpy' 2>/dev/null; then
+  need_packages python3-numpy
+  python=/usr/bin/python3
+fi
 build bench
-out=build/bench/core.json
-build/bench/bench/bench_core --benchmark_min_time="${MIN_TIME:-0.1}" --benchmark_repetitions="${REPETITIONS:-15}" \
-  --benchmark_enable_random_interleaving=true --benchmark_out="$out" --benchmark_out_format=json >/dev/null
-python3 bench/table.py "$out"
+run() { # run PROGRAM OUT: medians over interleaved repetitions
+  build/bench/bench/"$1" --benchmark_min_time="${MIN_TIME:-0.1}" --benchmark_repetitions="${REPETITIONS:-15}" \
+    --benchmark_enable_random_interleaving=true --benchmark_out="$2" --benchmark_out_format=json >/dev/null
+}
+run bench_core build/bench/core.json 2>build/bench/log || die "$(cat build/bench/log)"
+$python bench/table.py build/bench/core.json
+files=()
+[ -z "${TRAINED-}" ] || files=("$TRAINED/en_ewt.npz" "$TRAINED/wo_wtb.npz")
+$python bench/reference/samplers.py "${files[@]}" >build/bench/reference.json
+run bench_sample build/bench/sample.json 2>build/bench/log || die "$(cat build/bench/log)"
+echo
+$python bench/sample_table.py build/bench/sample.json build/bench/reference.json

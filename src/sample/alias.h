@@ -20,7 +20,8 @@ inline int alias_words(int count) { return count <= kMostPacked ? 1 : 2; }
 
 /// Fills slots[0 .. count * alias_words(count)) for drawing i with probability weights[i] / sum, in
 /// O(count) (Vose 1991). Weights are finite and non-negative, one at least positive; an index of
-/// weight 0 is never drawn. `scratch` takes count doubles and `work` 2 count indices.
+/// weight 0 is never drawn. `scratch` takes count doubles and `work` 2 count + 2
+/// indices.
 void fill_alias(const double* weights, int count, AliasSlot* slots, double* scratch,
                 std::int32_t* work);
 

@@ -81,7 +81,7 @@ void Sampler::Tables::build_root(const Factorization& f, Workspace& workspace) {
   }
   detail::fill_alias(p, f.n(),
                      root_slots.resize(n * static_cast<std::size_t>(detail::alias_words(f.n()))),
-                     p + n, scratch.integers.resize(2 * n));
+                     p + n, scratch.integers.resize(2 * n + 2));
 }
 
 void Sampler::build(const Factorization& f, const SampleOptions& options, Workspace& workspace) {

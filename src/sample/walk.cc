@@ -15,7 +15,7 @@ void Walk::build(const FactorData& data, bool with_root, Scratch& scratch) {
   stride_ = side * static_cast<std::size_t>(alias_words(n_ + 1));
   AliasSlot* slots = slots_.resize(side * stride_);
   double* shares = scratch.rows.resize(side);
-  std::int32_t* work = scratch.reach.queue.resize(2 * side);
+  std::int32_t* work = scratch.integers.resize(2 * side + 2);
   for (std::size_t m = 1; m < side; ++m) {
     const double* row = weights + m * data.table.ld;
     // A word without heads can only be the root: it is never walked from.

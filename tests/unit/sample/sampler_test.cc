@@ -81,6 +81,43 @@ TEST(Sampler, TreesDependOnSeedSentenceAndSampleAlone) {
   }
 }
 
+// Whatever the weights, what comes out is a tree under the root rule, of allowed edges.
+TEST(Sampler, DrawsValidTreesOfEveryFamily) {
+  const std::vector<Problem> problems{
+      oracle::uniform(1),          oracle::uniform(40),
+      oracle::gaussian(2, 1, 1),   oracle::gaussian(17, 1, 2),
+      oracle::sparse(12, 0.5, 5),  oracle::attractor_pairs(9, 3, 4),
+      oracle::masked(12, -1e9, 6), oracle::column_offsets(9, 1e6, 9)};
+  // A walk might not come home from these.
+  const std::vector<Problem> beyond_walks{
+      oracle::attractor_pairs(12, 30, 1), oracle::attractor_pairs(12, 900, 2),
+      oracle::nested_rings(12, 40, 3),    oracle::gaussian(14, 60, 4),
+      oracle::heavy_tailed(15, 3),        oracle::wide_range(8, 600, 8),
+      oracle::near_empty_columns(20, 7)};
+  const auto check = [](const Problem& problem, Algorithm algorithm) {
+    const Root root = algorithm == Algorithm::kWilson ? Root::kMulti : Root::kSingle;
+    const bool both = algorithm == Algorithm::kAuto || algorithm == Algorithm::kElimination ||
+                      algorithm == Algorithm::kColbourn;
+    for (const Root r : both ? std::vector{Root::kSingle, Root::kMulti} : std::vector{root}) {
+      const Factorization f = factored(problem, r);
+      if (!f.outcome().ok()) continue;
+      for (const Tree& tree : sample(f, 25, {algorithm, 1, 0})) {
+        EXPECT_TRUE(std::isfinite(log_prob(f, tree)))
+            << to_string(algorithm) << " n = " << problem.n << " " << name(r);
+      }
+    }
+  };
+  for (const Algorithm algorithm : all_algorithms()) {
+    for (const Problem& problem : problems) check(problem, algorithm);
+  }
+  for (const Problem& problem : beyond_walks) {
+    for (const Algorithm algorithm :
+         {Algorithm::kAuto, Algorithm::kElimination, Algorithm::kColbourn}) {
+      check(problem, algorithm);
+    }
+  }
+}
+
 TEST(Sampler, StepLimitIsAStatusAndWritesNothing) {
   const Factorization f = factored(oracle::attractor_pairs(6, 40, 1), Root::kSingle);
   for (const Algorithm algorithm : {Algorithm::kWilsonMarginal, Algorithm::kWilsonReject}) {
@@ -198,7 +235,7 @@ TEST(Alias, DrawsByWeight) {
     std::vector<detail::AliasSlot> slots(
         static_cast<std::size_t>(count * detail::alias_words(count)));
     std::vector<double> scratch(static_cast<std::size_t>(count));
-    std::vector<std::int32_t> work(static_cast<std::size_t>(2 * count));
+    std::vector<std::int32_t> work(static_cast<std::size_t>(2 * count + 2));
     detail::fill_alias(weights.data(), count, slots.data(), scratch.data(), work.data());
     // The table's own law, slot by slot.
     std::vector<double> law(static_cast<std::size_t>(count));
