@@ -16,4 +16,7 @@ int main() {
   std::printf("entropy = %.4f nats\n", taproot::entropy(f));
   std::printf("p(saw -> stars) = %.4f\n", p[2 * 4 + 3]);
   std::printf("log p(She <- saw -> stars) = %.4f\n", taproot::log_prob(f, taproot::Tree{2, 0, 2}));
+  for (const taproot::Tree& heads : taproot::sample(f, 3)) {
+    std::printf("sampled heads: %d %d %d\n", heads[0], heads[1], heads[2]);
+  }
 }
