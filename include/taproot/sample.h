@@ -53,7 +53,7 @@ struct SampleOptions {
 
 /// What drawing took, added up over trees.
 struct SampleStatistics {
-  std::uint64_t trees = 0;
+  std::uint64_t trees = 0;  ///< drawn or given up
   std::uint64_t steps = 0;  ///< heads drawn by walks
   std::uint64_t tries = 0;  ///< walks begun
   std::uint64_t fallbacks =
@@ -69,8 +69,8 @@ struct TreeBuffer {
 };
 
 /// Draws trees of one sentence. Reads the factorisation it was built from, which must outlive it
-/// unchanged. Drawing is const: several threads may do so at once, each with a workspace of its
-/// own.
+/// unchanged. Moved from, it may only be assigned to or destroyed. Drawing is const: several
+/// threads may do so at once, each with a workspace of its own.
 class TAPROOT_API Sampler {
  public:
   Sampler();
@@ -81,6 +81,11 @@ class TAPROOT_API Sampler {
   /// Prepares tables, O(n^2) and for colbourn O(n^3), reusing memory. Throws std::invalid_argument
   /// if the outcome of f is not ok or the algorithm does not go with its root rule.
   void build(const Factorization& f, const SampleOptions& options, Workspace& workspace);
+
+  /// The same from scores, with a factorisation of its own; if the outcome is not ok, there is
+  /// nothing to draw from.
+  Outcome build(const ScoreView& scores, RootRule root, const SampleOptions& options,
+                Workspace& workspace);
 
   /// Draws trees first, ..., first + count - 1 of sentence `sentence`. `statuses`, if not empty,
   /// has `count` entries and takes ok or step_limit; a tree given up is not written. Returns how

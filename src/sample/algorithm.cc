@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sample/algorithm.h"
+
 #include <string>
 #include <utility>
 
 #include "core/check.h"
-#include "taproot/sample.h"
 
 namespace taproot {
 namespace {
@@ -18,7 +19,29 @@ constexpr std::pair<Algorithm, std::string_view> kNames[] = {
     {Algorithm::kWilsonRc, "wilson-rc"},
 };
 
+bool goes_with(Algorithm algorithm, RootRule root) {
+  switch (algorithm) {
+    case Algorithm::kAuto:
+    case Algorithm::kElimination:
+    case Algorithm::kColbourn:
+      return true;
+    case Algorithm::kWilson:
+      return root == RootRule::kMulti;
+    case Algorithm::kWilsonMarginal:
+    case Algorithm::kWilsonReject:
+    case Algorithm::kWilsonRc:
+      return root == RootRule::kSingle;
+  }
+  return false;
+}
+
 }  // namespace
+
+void detail::require_goes_with(Algorithm algorithm, RootRule root, const char* function) {
+  if (goes_with(algorithm, root)) return;
+  misuse(function, std::string(to_string(algorithm)) + " is no sampler of " +
+                       std::string(to_string(root)) + "-root trees");
+}
 
 std::string_view to_string(Algorithm algorithm) {
   for (const auto& [known, name] : kNames) {

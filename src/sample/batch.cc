@@ -4,6 +4,7 @@
 
 #include "core/check.h"
 #include "eliminate/pool.h"
+#include "sample/algorithm.h"
 #include "taproot/sample.h"
 
 namespace taproot {
@@ -45,6 +46,10 @@ void sample(Pool& pool, const Scores& scores, std::size_t k, const SampleOptions
   detail::require(outcomes.size() == scores.size(), "sample",
                   "outcomes must have one entry per sentence");
   detail::require(out.size() == scores.size(), "sample", "out must have one entry per sentence");
+  detail::require_goes_with(options.algorithm, scores.root_rule(), "sample");
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 32;
+  detail::require(k <= kMost && scores.size() <= kMost - first_sentence, "sample",
+                  "samples and sentences are numbered below 2^32");
   Pool::Impl& impl = detail::Access::impl(pool);
   const Job job{k, options, outcomes, out, first_sentence};
   std::vector<SampleStatistics> taken(impl.slots.size());

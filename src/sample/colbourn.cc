@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/check.h"
 #include "eliminate/condition.h"
 #include "eliminate/factor.h"
 #include "query/gradient.h"
@@ -65,13 +66,14 @@ int pick(const T* weights, int count, Stream& stream) {
   for (int i = 0; i < count; ++i) total += weights[i];
   const T target = T(stream.uniform()) * total;
   T running = T(0);
-  int last = 0;
+  int last = -1;
   for (int i = 0; i < count; ++i) {
     if (!(T(0) < weights[i])) continue;
     last = i;
     running += weights[i];
     if (target < running) break;
   }
+  TAPROOT_ASSERT(last >= 0);
   return last;
 }
 

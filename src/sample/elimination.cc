@@ -288,7 +288,9 @@ void EliminationSampler::draw_over(const Memory<T>& memory, int given_root, Stre
     T* share = own + ld;
     T* direct = own + 2 * ld;
     std::fill(into, into + 3 * ld, T(0));
-    direct[data_->position[static_cast<std::size_t>(given_root)]] = T(1);
+    // Its own weight, though any would do: with that the factors' range is known.
+    const auto at = static_cast<std::size_t>(data_->position[static_cast<std::size_t>(given_root)]);
+    direct[at] = T(0) < root.direct[at] ? root.direct[at] : T(1);
     eliminate_root_row(memory.tables, direct, into, share);
     root = {into, share, direct};
   }

@@ -4,6 +4,7 @@
 
 #include "core/check.h"
 #include "query/query.h"
+#include "sample/algorithm.h"
 #include "sample/alias.h"
 #include "sample/colbourn.h"
 #include "sample/elimination.h"
@@ -19,42 +20,28 @@ namespace {
 constexpr std::uint64_t kBudgetPerWord = 16;
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 
-bool goes_with(Algorithm algorithm, RootRule root) {
-  switch (algorithm) {
-    case Algorithm::kAuto:
-    case Algorithm::kElimination:
-    case Algorithm::kColbourn:
-      return true;
-    case Algorithm::kWilson:
-      return root == RootRule::kMulti;
-    case Algorithm::kWilsonMarginal:
-    case Algorithm::kWilsonReject:
-    case Algorithm::kWilsonRc:
-      return root == RootRule::kSingle;
-  }
-  return false;
-}
-
 }  // namespace
 }  // namespace detail
 
 struct Sampler::Tables {
+  Factorization own;  // Of a sampler that was built from scores.
   const detail::FactorData* data = nullptr;
+  int n = 0;
+  RootRule rule = RootRule::kSingle;
   SampleOptions options;
   detail::Walk walk;
   detail::Buffer<detail::AliasSlot> root_slots;  // Of words 1..n at 0..n-1.
   detail::EliminationSampler elimination;
   detail::Colbourn colbourn;
 
-  bool single() const { return data->table.root == RootRule::kSingle; }
   bool walks_from_a_root() const {
-    return single() && options.algorithm != Algorithm::kWilsonReject &&
+    return rule == RootRule::kSingle && options.algorithm != Algorithm::kWilsonReject &&
            options.algorithm != Algorithm::kElimination;
   }
 
   void build_root(const Factorization& f, Workspace& workspace);
   int draw_root(detail::Stream& stream) const {
-    return 1 + detail::draw_alias(root_slots.data(), data->table.n, stream);
+    return 1 + detail::draw_alias(root_slots.data(), n, stream);
   }
   bool draw_tree(detail::Stream& stream, detail::Scratch& memory, std::int32_t* heads,
                  SampleStatistics& statistics) const;
@@ -70,30 +57,34 @@ Sampler& Sampler::operator=(Sampler&&) noexcept = default;
 // Alias slots of the root's law: its marginals, or for wilson-rc, wrongly, its edges' weights.
 void Sampler::Tables::build_root(const Factorization& f, Workspace& workspace) {
   detail::Scratch& scratch = detail::Access::scratch(workspace);
-  const auto n = static_cast<std::size_t>(f.n());
-  double* p = scratch.probabilities.resize(2 * n);
+  const auto words = static_cast<std::size_t>(n);
+  double* p = scratch.probabilities.resize(2 * words);
   if (options.algorithm == Algorithm::kWilsonRc) {
-    const double* scores = data->table.row(0) + 1;
-    const double top = *std::max_element(scores, scores + n);
-    for (std::size_t m = 0; m < n; ++m) p[m] = std::exp(scores[m] - top);
+    // But for words that no tree has as its root: from there a walk would not end.
+    const detail::FactorData& source = detail::Access::data(f);
+    double top = -HUGE_VAL;
+    for (std::size_t m = 1; m <= words; ++m) {
+      if (source.last[m] != 0) top = std::max(top, source.table.row(0)[m]);
+    }
+    for (std::size_t m = 1; m <= words; ++m) {
+      p[m - 1] = source.last[m] != 0 ? std::exp(source.table.row(0)[m] - top) : 0.0;
+    }
   } else {
-    root_marginals(f, workspace, std::span(p, n));
+    root_marginals(f, workspace, std::span(p, words));
   }
-  detail::fill_alias(p, f.n(),
-                     root_slots.resize(n * static_cast<std::size_t>(detail::alias_words(f.n()))),
-                     p + n, scratch.integers.resize(2 * n + 2));
+  detail::fill_alias(p, n,
+                     root_slots.resize(words * static_cast<std::size_t>(detail::alias_words(n))),
+                     p + words, scratch.integers.resize(2 * words + 2));
 }
 
 void Sampler::build(const Factorization& f, const SampleOptions& options, Workspace& workspace) {
   const detail::FactorData& data = detail::require_ok(f, "Sampler::build");
-  if (!detail::goes_with(options.algorithm, f.root_rule())) {
-    detail::misuse("Sampler::build", std::string(to_string(options.algorithm)) +
-                                         " is no sampler of " +
-                                         std::string(to_string(f.root_rule())) + "-root trees");
-  }
+  detail::require_goes_with(options.algorithm, f.root_rule(), "Sampler::build");
   detail::Scratch& scratch = detail::Access::scratch(workspace);
   Tables& t = *tables_;
-  t.data = &data;
+  t.data = nullptr;  // Until all is there: what throws on the way leaves nothing to draw from.
+  t.n = f.n();
+  t.rule = f.root_rule();
   t.options = options;
   if (t.walks_from_a_root()) t.build_root(f, workspace);
   switch (options.algorithm) {
@@ -107,12 +98,20 @@ void Sampler::build(const Factorization& f, const SampleOptions& options, Worksp
       t.walk.build(data, !t.walks_from_a_root(), scratch);
       if (options.algorithm == Algorithm::kAuto) t.elimination.build(data);
   }
+  t.data = &data;
+}
+
+Outcome Sampler::build(const ScoreView& scores, RootRule root, const SampleOptions& options,
+                       Workspace& workspace) {
+  tables_->data = nullptr;
+  const Outcome outcome = eliminate(scores, root, tables_->own, workspace);
+  if (outcome.ok()) build(tables_->own, options, workspace);
+  return outcome;
 }
 
 // One walk or, for wilson-reject, as many as it takes.
 bool Sampler::Tables::draw_walk(int root, detail::Stream& stream, detail::Scratch& memory,
                                 std::int32_t* heads, SampleStatistics& statistics) const {
-  const int n = data->table.n;
   const std::uint64_t limit = options.algorithm == Algorithm::kAuto
                                   ? detail::kBudgetPerWord * static_cast<std::uint64_t>(n)
                               : options.step_limit == 0 ? detail::kNoLimit
@@ -121,6 +120,10 @@ bool Sampler::Tables::draw_walk(int root, detail::Stream& stream, detail::Scratc
   std::uint64_t taken = 0;
   bool finished = false;
   do {
+    if (taken == limit) {
+      finished = false;
+      break;
+    }
     ++statistics.tries;
     finished = walk.run(root, limit - taken, stream, in_tree, heads, taken);
   } while (finished && options.algorithm == Algorithm::kWilsonReject &&
@@ -161,8 +164,10 @@ std::size_t Sampler::draw(std::uint32_t sentence, std::uint32_t first, std::size
   detail::require(tables_->data != nullptr, "Sampler::draw", "the sampler was not built");
   detail::require(statuses.empty() || statuses.size() == count, "Sampler::draw",
                   "statuses must be empty or have one entry per tree");
+  detail::require(count <= (std::uint64_t{1} << 32) - first, "Sampler::draw",
+                  "samples are numbered below 2^32");
   detail::Scratch& memory = detail::Access::scratch(workspace);
-  const auto n = static_cast<std::size_t>(tables_->data->table.n);
+  const auto n = static_cast<std::size_t>(tables_->n);
   std::int32_t* heads = memory.heads.resize(n);
   SampleStatistics taken;
   std::size_t written = 0;

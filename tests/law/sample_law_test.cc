@@ -136,6 +136,26 @@ TEST(WrongSamplers, WilsonRcIsRejectedOnThePapersGraph) {
   EXPECT_NEAR(counts.at(Tree{2, 3, 0}) / static_cast<double>(kTrees), 0.5, 0.01);
 }
 
+// The edges out of ROOT are so much heavier, or lighter, than the others that their weights do not
+// fit one scale; the law given one root does not depend on it.
+TEST(WilsonReject, IsExactWhateverTheWeightOfRoot) {
+  for (const double z : {-3.0, 500.0, 650.0, 730.0, 745.0, 1000.0, 1e9}) {
+    const double x = kForbidden;
+    const Problem problem{3, {x, z, x, x, x, x, 0, 0, x, 0, x, -1, x, 0, -2, x}};
+    const TreeCounts counts =
+        count_trees(problem, Root::kSingle, {Algorithm::kWilsonReject, 11, 0}, 20000);
+    EXPECT_GT(law::tree_law_p(problem, Root::kSingle, counts), kAlpha) << z;
+  }
+}
+
+// Drawn by its weight, a word that reaches no other would be a root without a tree.
+TEST(WrongSamplers, WilsonRcDrawsPossibleRootsOnly) {
+  const double x = kForbidden;
+  const Problem problem{2, {x, 0, 5, x, x, 0, x, x, x}};  // ROOT -> 1, ROOT -> 2, 1 -> 2.
+  const TreeCounts counts = count_trees(problem, Root::kSingle, {Algorithm::kWilsonRc, 1, 0}, 100);
+  EXPECT_EQ(counts, (TreeCounts{{Tree{0, 1}, 100.0}}));
+}
+
 // A budget after which a *fresh* root is drawn favours roots that are reached quickly.
 TEST(WrongSamplers, AFreshRootAfterTheBudgetIsRejected) {
   const Problem problem = oracle::attractor_pairs(5, 6, 10);

@@ -62,5 +62,22 @@ TEST(Allocation, NoneInTheSteadyStateOfABatch) {
   EXPECT_EQ(allocations, warm_entropy);
 }
 
+// Memory that gives out in the middle leaves a factorisation that says so, and can be used again.
+TEST(Allocation, FailureOnTheWayLeavesNoAnswer) {
+  const oracle::Problem small = oracle::gaussian(4, 1, 1);
+  const ScoreView view(small.scores.data(), 4);
+  const double one = 1;
+  // So large that no allocation of it succeeds: a stride of 0 makes it all the same score.
+  const ScoreView huge(&one, 1 << 30, 0, 0);
+  Factorization f = eliminate(view);
+  const double log_z = log_partition(f);
+  Workspace workspace;
+  EXPECT_THROW(eliminate(huge, RootRule::kSingle, f, workspace), std::bad_alloc);
+  EXPECT_FALSE(f.outcome().ok());
+  EXPECT_THROW(log_partition(f), std::invalid_argument);
+  EXPECT_TRUE(eliminate(view, RootRule::kSingle, f, workspace).ok());
+  EXPECT_EQ(log_partition(f), log_z);
+}
+
 }  // namespace
 }  // namespace taproot

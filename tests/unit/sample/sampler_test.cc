@@ -45,6 +45,21 @@ TEST(Sampler, RefusesTheWrongRootRule) {
   }
 }
 
+TEST(Sampler, IsBuiltFromScoresToo) {
+  const Problem problem = oracle::gaussian(9, 1, 1);
+  const ScoreView view(problem.scores.data(), 9);
+  Sampler sampler;
+  Workspace workspace;
+  ASSERT_TRUE(sampler.build(view, RootRule::kSingle, {}, workspace).ok());
+  Tree tree(9);
+  EXPECT_EQ(sampler.draw(0, 0, 1, {tree.data(), 0}, workspace), 1U);
+  EXPECT_EQ(tree, sample(factored(problem, Root::kSingle), 1)[0]);
+  const std::vector<double> nothing(100, -HUGE_VAL);
+  EXPECT_EQ(sampler.build(ScoreView(nothing.data(), 9), RootRule::kSingle, {}, workspace).status,
+            Status::kNoTree);
+  EXPECT_THROW(sampler.draw(0, 0, 1, {tree.data(), 0}, workspace), std::invalid_argument);
+}
+
 TEST(Sampler, RefusesWhatHasNoTreeBeforeAnyWalk) {
   const std::vector<double> nothing(16, -HUGE_VAL);
   const Factorization f = eliminate(ScoreView(nothing.data(), 3), RootRule::kMulti);
@@ -204,6 +219,17 @@ TEST(SampleBatch, IsTheSameForAnyThreadsAndSplit) {
     draw(threads, 0, 3, split);
     EXPECT_EQ(split, one);
   }
+}
+
+TEST(SampleBatch, MisuseThrowsWhateverTheData) {
+  Pool pool(1);
+  const Scores none(std::vector<ScoreView>{});
+  EXPECT_THROW(sample(pool, none, 1, {Algorithm::kWilson, 0, 0}, {}, {}), std::invalid_argument);
+  const Problem problem = oracle::gaussian(3, 1, 1);
+  const Scores one(std::vector<ScoreView>{{problem.scores.data(), 3}});
+  std::vector<Outcome> outcomes(1);
+  EXPECT_THROW(sample(pool, one, 1, {}, outcomes, {}), std::invalid_argument);
+  EXPECT_THROW(sample(pool, one, 1, {}, {}, {}), std::invalid_argument);
 }
 
 TEST(SampleBatch, MarksTreesThatMetTheLimit) {
