@@ -10,7 +10,7 @@
 namespace taproot {
 namespace {
 
-// Trees drawn between two looks at the clock of the scheduler.
+// Trees of one sentence that a thread takes at a time.
 constexpr std::size_t kChunk = 64;
 
 struct Job {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "query/query.h"
 #include "scores/weights.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -175,13 +176,7 @@ namespace {
 void fill_direct(const FactorData& data, double* direct, double* row) {
   const ScoreTable& table = data.table;
   for (int h = 0; h <= table.n; ++h) {
-    const double* weights = row;
-    const int head = data.order[static_cast<std::size_t>(h)];
-    if (data.has_weights()) {
-      weights = data.weights.data() + static_cast<std::size_t>(head) * table.ld;
-    } else {
-      fill_weights(table, head, head + 1, row);
-    }
+    const double* weights = weights_of(data, data.order[static_cast<std::size_t>(h)], row);
     for (int m = 1; m <= table.n; ++m) {
       direct[static_cast<std::size_t>(m) * table.ld + static_cast<std::size_t>(h)] =
           weights[data.order[static_cast<std::size_t>(m)]];
