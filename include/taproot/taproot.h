@@ -8,3 +8,4 @@
 #include "taproot/scores.h"
 #include "taproot/tree.h"
 #include "taproot/types.h"
+#include "taproot/without_replacement.h"

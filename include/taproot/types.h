@@ -32,10 +32,12 @@ enum class Status : std::uint8_t {
   kBadScore,   ///< a score is NaN, +inf, or finite beyond +-kMaxScore
   kEmpty,      ///< the sentence has no words
   kStepLimit,  ///< a walk took more steps than it was allowed; see taproot/sample.h
+  /// what is left of the distribution is lost to rounding; see taproot/without_replacement.h
+  kNumericalLoss,
 };
 
-/// "ok", "no_tree", "bad_score", "empty" or "step_limit": the same words in C++, on the command
-/// line and in Python.
+/// "ok", "no_tree", "bad_score", "empty", "step_limit" or "numerical_loss": the same words in C++,
+/// on the command line and in Python.
 TAPROOT_API std::string_view to_string(Status status);
 
 /// Finite scores beyond this magnitude are bad_score: there a double resolves no tenth of a nat.

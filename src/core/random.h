@@ -15,7 +15,7 @@
 namespace taproot::detail {
 
 /// Keeps streams apart that belong to one sample.
-enum class Purpose : std::uint32_t { kTree = 0, kGumbel = 1, kThreshold = 2 };
+enum class Purpose : std::uint32_t { kTree = 0, kGumbel = 1, kThreshold = 2, kBeam = 3 };
 
 /// 64 random bits to a double, as pure functions so that every device computes the same.
 /// [0, 1): multiples of 2^-53; 0 occurs, 1 does not.
@@ -49,11 +49,15 @@ void philox_batch(std::uint64_t seed, std::uint32_t sentence, std::uint32_t samp
 /// The stream of one sample. Copying it copies its place.
 class Stream {
  public:
-  Stream(std::uint64_t seed, std::uint32_t sentence, std::uint32_t sample, Purpose purpose)
+  /// From block `first` on: streams of one sample that begin far enough apart do not meet.
+  Stream(std::uint64_t seed, std::uint32_t sentence, std::uint32_t sample, Purpose purpose,
+         std::uint64_t first = 0)
       : seed_(seed),
         sentence_(sentence),
         sample_(sample),
-        purpose_(static_cast<std::uint32_t>(purpose)) {}
+        purpose_(static_cast<std::uint32_t>(purpose)),
+        block_(first),
+        first_(first) {}
 
   /// 64 bits; two draws share one block of Philox.
   std::uint64_t bits() {
@@ -77,7 +81,7 @@ class Stream {
 
   void refill() {
     next_ = 0;
-    if (block_ >= kSingleBlocks) {
+    if (block_ - first_ >= kSingleBlocks) {
       philox_batch(seed_, sentence_, sample_, purpose_, block_, draws_);
       block_ += kPhiloxBatch;
       end_ = 2 * kPhiloxBatch;
@@ -102,7 +106,8 @@ class Stream {
   std::uint32_t purpose_;
   int next_ = 0;
   int end_ = 0;
-  std::uint64_t block_ = 0;
+  std::uint64_t block_;
+  std::uint64_t first_;
   std::uint64_t draws_[2 * kPhiloxBatch];
 };
 

@@ -19,6 +19,8 @@ std::string_view to_string(Status status) {
       return "empty";
     case Status::kStepLimit:
       return "step_limit";
+    case Status::kNumericalLoss:
+      return "numerical_loss";
   }
   return "unknown";
 }
@@ -42,6 +44,8 @@ std::string describe(const Outcome& outcome, std::size_t sentence) {
     case Status::kStepLimit:
       return where +
              "a random walk met its step limit (the samplers auto and elimination need none)";
+    case Status::kNumericalLoss:
+      return where + "the trees left are lost to rounding (auto, trie and beam lose none)";
   }
   return where + "unknown status";
 }

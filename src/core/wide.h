@@ -83,5 +83,9 @@ class Wide {
 /// For code that is generic over the scalar.
 inline double to_double(double x) { return x; }
 inline double to_double(Wide x) { return x.to_double(); }
+inline double log_of(double x) { return std::log(x); }
+inline double log_of(Wide x) {
+  return std::log(x.mantissa()) + static_cast<double>(x.exponent()) * 0.69314718055994530942;
+}
 
 }  // namespace taproot::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "core/buffer.h"
 #include "core/wide.h"
@@ -65,6 +66,8 @@ struct FactorData {
   }
 };
 
+struct PathScratch;
+
 struct Scratch {
   ReachScratch reach;
   Buffer<double> square;         ///< Weights while factoring, the gradient while querying.
@@ -77,7 +80,8 @@ struct Scratch {
   Buffer<Wide> wide_square;
   Buffer<Wide> wide_matrix;
   Buffer<Wide> wide_rows;
-  FactorData other;  ///< The same scores under the other rule, or given a root.
+  std::shared_ptr<PathScratch> path;  ///< For sampling head by head; see sample/path_scratch.h.
+  FactorData other;                   ///< The same scores under the other rule, or given a root.
 };
 
 /// The way from the public classes to their insides.

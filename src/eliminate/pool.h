@@ -7,6 +7,7 @@
 #include "eliminate/factor_data.h"
 #include "taproot/batch.h"
 #include "taproot/sample.h"
+#include "taproot/without_replacement.h"
 
 namespace taproot {
 
@@ -17,6 +18,7 @@ struct Slot {
   Factorization factorization;
   Factorization second;  ///< For what compares two.
   Sampler sampler;
+  DistinctSampler distinct;
   Workspace workspace;
 };
 

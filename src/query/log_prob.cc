@@ -7,6 +7,12 @@
 
 namespace taproot {
 
+double detail::tree_log_prob(const FactorData& data, const std::int32_t* heads) {
+  double sum = 0;
+  for (int m = 1; m <= data.table.n; ++m) sum += scaled_score(data.table, heads[m - 1], m);
+  return sum - scaled_log_partition(data);
+}
+
 double log_prob(const Factorization& f, TreeView heads) {
   const detail::FactorData& data = detail::require_ok(f, "log_prob");
   detail::require(heads.size() == static_cast<std::size_t>(f.n()), "log_prob",
@@ -15,11 +21,7 @@ double log_prob(const Factorization& f, TreeView heads) {
     detail::require(head >= 0 && head <= f.n(), "log_prob", "a head is outside 0..n");
   }
   if (!is_tree(heads, f.root_rule())) return -HUGE_VAL;
-  double sum = 0;
-  for (int m = 1; m <= f.n(); ++m) {
-    sum += detail::scaled_score(data.table, heads[static_cast<std::size_t>(m) - 1], m);
-  }
-  return sum - detail::scaled_log_partition(data);
+  return detail::tree_log_prob(data, heads.data());
 }
 
 }  // namespace taproot

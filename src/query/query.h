@@ -14,6 +14,9 @@ const FactorData& require_ok(const Factorization& f, const char* function);
 /// log Z of the scaled weights.
 double scaled_log_partition(const FactorData& data);
 
+/// log p of n heads that are a tree.
+double tree_log_prob(const FactorData& data, const std::int32_t* heads);
+
 /// The scaled weights of one head's edges in double, [ld]: kept ones, or computed into `memory`.
 const double* weights_of(const FactorData& data, int head, double* memory);
 

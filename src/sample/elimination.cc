@@ -11,13 +11,13 @@
 #define HWY_TARGET_INCLUDE "sample/elimination.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h: once per target.
+#include "sample/choose-inl.h"
 #include "sample/un_eliminate-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
-// Chooses by scanning a block at a time for where the running sum passes u * total. Sums and totals
-// round differently: what runs off the end is the last index of positive weight.
+// Chooses by scanning a block at a time for where the running sum passes u * total.
 class ScanChooser {
  public:
   explicit ScanChooser(Stream& stream) : stream_(stream) {}
@@ -34,7 +34,7 @@ class ScanChooser {
       b += below;
       if (below < kLanes) break;
     }
-    if (b >= blocks) return pick_last(t.into(k), begin, k);
+    if (b >= blocks) return last_positive(t.into(k), begin, k);
     const size_t j = b * kBlock;
     Block block = load(t.into(k) + j);
     if (j == 0 && begin == 1) block = without_first(block);
@@ -51,7 +51,7 @@ class ScanChooser {
       if (j + kBlock > last) block = first(last - j, block);
       if (scan.passes(block)) return static_cast<int>(j) + place(block, scan);
     }
-    return pick_last(weights, begin, end);
+    return last_positive(weights, begin, end);
   }
 
   HWY_INLINE int pick_term(double direct, const double* a, const double* b, int begin, int end,
@@ -69,42 +69,7 @@ class ScanChooser {
   }
 
  private:
-  struct Scan {
-    double target;
-    double before;
-
-    HWY_INLINE bool passes(Block block) {
-      const double after = before + sum(block);
-      if (after > target) return true;
-      before = after;
-      return false;
-    }
-  };
-
-  // Where in the block the running sum passes the target: how many lanes end at or below it,
-  // without a branch that nobody could predict. Summed in another order than sum() it may run off
-  // the end.
-  static HWY_INLINE int place(Block block, const Scan& scan) {
-    HWY_ALIGN double lanes[kBlock];
-    store(block, lanes);
-    double running = scan.before;
-    int below = 0;
-    for (size_t i = 0; i < kBlock; ++i) {
-      running += lanes[i];
-      below += running <= scan.target ? 1 : 0;
-    }
-    if (HWY_LIKELY(below < static_cast<int>(kBlock) && lanes[below] > 0)) return below;
-    for (below = static_cast<int>(kBlock) - 1; below > 0 && !(lanes[below] > 0);) --below;
-    return below;
-  }
-
-  // The sum rounded to less than the draw: the last of positive weight; for terms -1 if there is
-  // none.
-  static HWY_NOINLINE int pick_last(const double* weights, int begin, int end) {
-    int last = end - 1;
-    while (last > begin && !(weights[last] > 0)) --last;
-    return last;
-  }
+  // The sum rounded to less than the draw: the last of positive weight, or -1 if there is none.
   static HWY_NOINLINE int last_term(const double* a, const double* b, int begin, int end) {
     int last = end - 1;
     while (last >= begin && !(a[last] * b[last] > 0)) --last;

@@ -141,12 +141,7 @@ bool Sampler::Tables::draw_tree(detail::Stream& stream, detail::Scratch& memory,
   }
   const int root = walks_from_a_root() ? draw_root(stream) : 0;
   if (options.algorithm == Algorithm::kColbourn) {
-    if (colbourn.row_form_holds(root)) {
-      colbourn.draw_rows(root, stream, memory, heads);
-    } else {
-      ++statistics.fallbacks;
-      colbourn.draw_contracted(root, stream, memory, heads);
-    }
+    if (colbourn.draw(root, stream, memory, heads)) ++statistics.fallbacks;
     return true;
   }
   if (draw_walk(root, stream, memory, heads, statistics)) return true;

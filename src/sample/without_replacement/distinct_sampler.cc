@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "core/check.h"
+#include "query/query.h"
+#include "sample/without_replacement/beam.h"
+#include "sample/without_replacement/gumbel.h"
+#include "sample/without_replacement/list.h"
+#include "sample/without_replacement/tree_set.h"
+#include "sample/without_replacement/trie.h"
+#include "taproot/sample.h"
+#include "taproot/without_replacement.h"
+
+namespace taproot {
+namespace detail {
+namespace {
+
+// What a trie or a beam in double flushes or loses to underflow has less than 2^-900 of the mass:
+// nothing, while so much more is left.
+constexpr double kLeastInDouble = 0x1p-600;
+constexpr double kLeastGumbelInDouble = -450;
+
+}  // namespace
+}  // namespace detail
+
+struct DistinctSampler::State {
+  // Where the next tree comes from.
+  enum class Source : std::uint8_t { kRepeats, kTrie, kWideTrie, kList, kBeam };
+
+  const detail::FactorData* data = nullptr;
+  const Factorization* factorization = nullptr;
+  DistinctOptions options;
+  std::uint32_t sentence = 0;
+  Source source = Source::kRepeats;
+  Status status = Status::kOk;
+  detail::TreeSet drawn;
+  double mass_drawn = 0;
+  double last_gumbel = HUGE_VAL;
+  std::uint32_t attempts = 0;
+  detail::Buffer<std::int32_t> heads;
+  Sampler sampler;
+  detail::Conditionals conditionals;
+  detail::Trie<double> trie;
+  detail::Trie<detail::Wide> wide_trie;
+  detail::List list;
+  detail::Beam<double> beam;
+  detail::Beam<detail::Wide> wide_beam;
+
+  void start(Workspace& workspace);
+  void hand_over(detail::Scratch& scratch);
+  template <typename T>
+  void fill_trie(detail::Trie<T>& into, detail::Scratch& scratch);
+  double log_left(detail::Scratch& scratch);
+  bool draw(Workspace& workspace);
+  void record(const std::int32_t* tree, double log_prob, double location, DistinctTree& out);
+  void sample_beam(std::size_t k, DistinctSample& out, detail::Scratch& scratch);
+
+  // auto goes on with the trie when a draw meets something new less often than this.
+  double least_left() const { return 1 / std::max(4.0, data->table.n / 2.0); }
+};
+
+DistinctSampler::DistinctSampler() : state_(std::make_unique<State>()) {}
+DistinctSampler::~DistinctSampler() = default;
+DistinctSampler::DistinctSampler(DistinctSampler&&) noexcept = default;
+DistinctSampler& DistinctSampler::operator=(DistinctSampler&&) noexcept = default;
+
+void DistinctSampler::build(const Factorization& f, const DistinctOptions& options,
+                            std::uint32_t sentence, Workspace& workspace) {
+  State& s = *state_;
+  s.data = nullptr;
+  const detail::FactorData& data = detail::require_ok(f, "DistinctSampler::build");
+  s.factorization = &f;
+  s.options = options;
+  s.sentence = sentence;
+  s.data = &data;
+  s.start(workspace);
+}
+
+void DistinctSampler::State::start(Workspace& workspace) {
+  detail::Scratch& scratch = detail::Access::scratch(workspace);
+  status = Status::kOk;
+  drawn.reset(static_cast<std::size_t>(data->table.n));
+  heads.resize(static_cast<std::size_t>(data->table.n));
+  mass_drawn = 0;
+  last_gumbel = HUGE_VAL;
+  attempts = 0;
+  switch (options.algorithm) {
+    case DistinctAlgorithm::kAuto:
+      source = Source::kRepeats;
+      sampler.build(*factorization, {Algorithm::kAuto, options.seed, 0}, workspace);
+      break;
+    case DistinctAlgorithm::kTrie:
+      hand_over(scratch);
+      break;
+    case DistinctAlgorithm::kList:
+      source = Source::kList;
+      conditionals.build(*data, scratch);
+      list.build(conditionals, *data, scratch);
+      break;
+    case DistinctAlgorithm::kBeam:
+      source = Source::kBeam;
+      conditionals.build(*data, scratch);
+  }
+}
+
+// From repeats to the trie.
+void DistinctSampler::State::hand_over(detail::Scratch& scratch) {
+  conditionals.build(*data, scratch);
+  if (conditionals.is_wide()) {
+    source = Source::kWideTrie;
+    fill_trie(wide_trie, scratch);
+  } else {
+    source = Source::kTrie;
+    fill_trie(trie, scratch);
+  }
+}
+
+template <typename T>
+void DistinctSampler::State::fill_trie(detail::Trie<T>& into, detail::Scratch& scratch) {
+  into.build(conditionals, options.memory_limit);
+  for (std::size_t t = 0; t < drawn.size(); ++t) into.insert(drawn[t], scratch);
+}
+
+// log of the mass of the trees not drawn yet, -inf only if there are none. May change the source.
+double DistinctSampler::State::log_left(detail::Scratch& scratch) {
+  if (source == Source::kList) {
+    const double left = list.log_left();
+    if (left == -HUGE_VAL && !list.complete()) status = Status::kNumericalLoss;
+    return left;
+  }
+  if (source == Source::kRepeats) {
+    if (1 - mass_drawn >= least_left()) return std::log1p(-mass_drawn);
+    hand_over(scratch);
+  }
+  if (source == Source::kTrie && trie.left() < detail::kLeastInDouble &&
+      !conditionals.fits_double()) {
+    conditionals.widen(scratch);
+    source = Source::kWideTrie;
+    fill_trie(wide_trie, scratch);
+  }
+  return source == Source::kTrie ? detail::log_of(trie.left()) : detail::log_of(wide_trie.left());
+}
+
+// Draws a new tree into `heads`.
+bool DistinctSampler::State::draw(Workspace& workspace) {
+  detail::Scratch& scratch = detail::Access::scratch(workspace);
+  if (source == Source::kRepeats) {
+    do {
+      sampler.draw(sentence, attempts++, 1, {heads.data(), 0}, workspace);
+    } while (!drawn.add(heads.data()));
+    return true;
+  }
+  detail::Stream stream(options.seed, sentence, attempts++, detail::Purpose::kTree);
+  if (source == Source::kList) {
+    if (!list.draw(stream, scratch, heads.data())) {
+      status = Status::kNumericalLoss;
+      return false;
+    }
+  } else if (source == Source::kTrie) {
+    trie.draw(stream, scratch, heads.data());
+  } else {
+    wide_trie.draw(stream, scratch, heads.data());
+  }
+  const bool is_new = drawn.add(heads.data());
+  TAPROOT_ASSERT(is_new);
+  return is_new;
+}
+
+bool DistinctSampler::next(std::span<std::int32_t> out, DistinctTree& tree, Workspace& workspace) {
+  State& s = *state_;
+  detail::require(s.data != nullptr, "DistinctSampler::next", "the sampler was not built");
+  detail::require(s.source != State::Source::kBeam, "DistinctSampler::next",
+                  "beam draws all its trees at once: use sample()");
+  detail::require(out.size() == static_cast<std::size_t>(s.data->table.n), "DistinctSampler::next",
+                  "heads must have n entries");
+  const double location = s.log_left(detail::Access::scratch(workspace));
+  if (s.status != Status::kOk || location == -HUGE_VAL || !s.draw(workspace)) return false;
+  std::copy_n(s.heads.data(), out.size(), out.data());
+  tree.log_prob = detail::tree_log_prob(*s.data, s.heads.data());
+  const double p = std::exp(tree.log_prob);
+  if (s.source == State::Source::kList) s.list.add(p);
+  s.mass_drawn += p;
+  detail::Stream stream(s.options.seed, s.sentence, static_cast<std::uint32_t>(s.drawn.size() - 1),
+                        detail::Purpose::kGumbel);
+  tree.gumbel = detail::truncated_gumbel(location, s.last_gumbel, stream.exponential());
+  s.last_gumbel = tree.gumbel;
+  return true;
+}
+
+double DistinctSampler::threshold(Workspace& workspace) {
+  State& s = *state_;
+  detail::require(s.data != nullptr && s.source != State::Source::kBeam,
+                  "DistinctSampler::threshold", "there is no tree drawn by next()");
+  const double location = s.log_left(detail::Access::scratch(workspace));
+  if (!(location > -HUGE_VAL)) return -HUGE_VAL;
+  detail::Stream stream(s.options.seed, s.sentence, static_cast<std::uint32_t>(s.drawn.size()),
+                        detail::Purpose::kThreshold);
+  return detail::truncated_gumbel(location, s.last_gumbel, stream.exponential());
+}
+
+std::size_t DistinctSampler::size() const { return state_->drawn.size(); }
+Status DistinctSampler::status() const { return state_->status; }
+
+std::size_t DistinctSampler::memory() const {
+  switch (state_->source) {
+    case State::Source::kTrie:
+      return state_->trie.bytes();
+    case State::Source::kWideTrie:
+      return state_->wide_trie.bytes();
+    default:
+      return 0;
+  }
+}
+
+void DistinctSampler::State::sample_beam(std::size_t k, DistinctSample& out,
+                                         detail::Scratch& scratch) {
+  detail::require(k < (std::size_t{1} << 31) - 1, "sample_without_replacement",
+                  "a beam has at most 2^31 - 2 trees");
+  const auto take = [&](auto& from) {
+    from.run(conditionals, k + 1, options.seed, sentence, scratch);
+    const std::size_t size = std::min(k, from.size());
+    out.exhausted = from.size() <= k;
+    out.threshold = out.exhausted ? -HUGE_VAL : from.gumbel(k);
+    out.memory = from.bytes();
+    for (std::size_t i = 0; i < size; ++i) {
+      from.heads(i, heads.data());
+      out.heads.insert(out.heads.end(), heads.data(), heads.data() + data->table.n);
+      out.log_prob.push_back(detail::tree_log_prob(*data, heads.data()));
+      out.gumbel.push_back(from.gumbel(i));
+    }
+  };
+  if (!conditionals.is_wide()) {
+    take(beam);
+    if (out.threshold >= detail::kLeastGumbelInDouble || conditionals.fits_double()) return;
+    conditionals.widen(scratch);
+    out.heads.clear();
+    out.log_prob.clear();
+    out.gumbel.clear();
+  }
+  take(wide_beam);
+}
+
+void DistinctSampler::sample(std::size_t k, DistinctSample& out, Workspace& workspace) {
+  State& s = *state_;
+  detail::require(s.data != nullptr, "DistinctSampler::sample", "the sampler was not built");
+  out = {};
+  out.n = s.data->table.n;
+  if (s.options.algorithm == DistinctAlgorithm::kBeam) {
+    s.sample_beam(k, out, detail::Access::scratch(workspace));
+  } else {
+    if (s.drawn.size() > 0) s.start(workspace);
+    const auto n = static_cast<std::size_t>(out.n);
+    detail::Buffer<std::int32_t> heads;
+    std::int32_t* tree = heads.resize(n);
+    DistinctTree drawn{};
+    while (out.size() < k && next({tree, n}, drawn, workspace)) {
+      out.heads.insert(out.heads.end(), tree, tree + n);
+      out.log_prob.push_back(drawn.log_prob);
+      out.gumbel.push_back(drawn.gumbel);
+    }
+    out.threshold = threshold(workspace);
+    out.status = s.status;
+    out.exhausted = out.threshold == -HUGE_VAL && s.status == Status::kOk;
+    out.memory = memory();
+  }
+  out.weight.resize(out.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out.weight[i] = horvitz_thompson_weight(out.log_prob[i], out.threshold);
+  }
+}
+
+DistinctSample sample_without_replacement(const Factorization& f, std::size_t k,
+                                          const DistinctOptions& options) {
+  Workspace workspace;
+  DistinctSampler sampler;
+  DistinctSample out;
+  sampler.build(f, options, 0, workspace);
+  sampler.sample(k, out, workspace);
+  return out;
+}
+
+}  // namespace taproot

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace taproot::detail {
+
+/// Vectors of one length that may be thrown away when memory runs short, since their owners can
+/// compute them again. Whose turn it is goes by the clock: the first not used since the hand last
+/// came by.
+template <typename T>
+class VectorCache {
+ public:
+  static constexpr std::int32_t kNone = -1;
+
+  void reset(std::size_t length) {
+    length_ = length;
+    hand_ = 0;
+    chunks_.clear();
+    slots_.clear();
+  }
+
+  std::size_t bytes() const {
+    return chunks_.size() * kChunk * length_ * sizeof(T) + slots_.capacity() * sizeof(Slot);
+  }
+
+  T* data(std::int32_t slot) {
+    slots_[static_cast<std::size_t>(slot)].used = true;
+    return chunks_[static_cast<std::size_t>(slot) / kChunk].get() +
+           static_cast<std::size_t>(slot) % kChunk * length_;
+  }
+
+  /// A place for the vector that `owner` points to by its slot number; evict(owner) is called for
+  /// whoever had it. kNone if the limit leaves no room for any.
+  template <typename Evict>
+  std::int32_t take(std::uint64_t owner, std::size_t limit, Evict&& evict) {
+    if (slots_.size() == chunks_.size() * kChunk) {
+      if (bytes() + kChunk * (length_ * sizeof(T) + sizeof(Slot)) <= limit) {
+        chunks_.emplace_back(new T[kChunk * length_]);
+      } else if (slots_.empty()) {
+        return kNone;
+      } else {
+        while (slots_[hand_].used) {
+          slots_[hand_].used = false;
+          advance();
+        }
+        const std::size_t slot = hand_;
+        advance();
+        evict(slots_[slot].owner);
+        slots_[slot] = {owner, true};
+        return static_cast<std::int32_t>(slot);
+      }
+    }
+    slots_.push_back({owner, true});
+    return static_cast<std::int32_t>(slots_.size() - 1);
+  }
+
+  /// Gives memory back until bytes() fits.
+  template <typename Evict>
+  void shrink(std::size_t limit, Evict&& evict) {
+    while (!chunks_.empty() && bytes() > limit) {
+      const std::size_t kept = (chunks_.size() - 1) * kChunk;
+      for (std::size_t slot = kept; slot < slots_.size(); ++slot) evict(slots_[slot].owner);
+      slots_.resize(kept < slots_.size() ? kept : slots_.size());
+      slots_.shrink_to_fit();
+      chunks_.pop_back();
+      hand_ = 0;
+    }
+  }
+
+ private:
+  static constexpr std::size_t kChunk = 64;
+
+  struct Slot {
+    std::uint64_t owner;
+    bool used;
+  };
+
+  void advance() { hand_ = hand_ + 1 == slots_.size() ? 0 : hand_ + 1; }
+
+  std::size_t length_ = 0;
+  std::size_t hand_ = 0;
+  std::vector<std::unique_ptr<T[]>> chunks_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace taproot::detail
