@@ -154,7 +154,7 @@ void Conditionals::build_rows(Scratch& scratch) {
   double* top = top_.resize(index(n()) + 1);
   for (int i = 1; i <= n(); ++i) {
     const double* row = gradient + index(i) * ld();
-    top[i] = *std::max_element(row, row + n() + 1);
+    top[i] = *std::max_element(row + (single() ? 1 : 0), row + n() + 1);  // ROOT is no head.
   }
   for (int s = single() ? 1 : 0; s <= (single() ? n() : 0); ++s) {
     if (single() && !(roots_[index(s)] > 0)) continue;
