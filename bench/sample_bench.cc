@@ -4,7 +4,6 @@
 // that has learnt the branches of one tree by heart would flatter us.
 #include <benchmark/benchmark.h>
 
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -13,20 +12,10 @@
 #include "npz.h"
 #include "support/families.h"
 #include "taproot/taproot.h"
+#include "uniform_weights.h"
 
 namespace taproot::bench {
 namespace {
-
-// Weights uniform in (0, 1), as in the paper.
-oracle::Problem uniform_weights(int n) {
-  oracle::Problem problem = oracle::uniform(n);
-  std::uint64_t state = 12345;
-  for (double& s : problem.scores) {
-    state = state * 6364136223846793005U + 1442695040888963407U;
-    if (std::isfinite(s)) s = std::log((static_cast<double>(state >> 11) + 0.5) * 0x1p-53);
-  }
-  return problem;
-}
 
 void hundred_trees(benchmark::State& state, Algorithm algorithm) {
   const oracle::Problem problem = uniform_weights(100);

@@ -20,7 +20,7 @@ def read(path):
             name = run["name"].removesuffix("/real_time")
             scale = {"ns": 1e-3, "us": 1, "ms": 1e3}[run["time_unit"]]
             times.setdefault(name, []).append(run["real_time"] * scale)
-            counters[name] = {k: run[k] for k in ("steps", "tries", "expected_tries") if k in run}
+            counters[name] = {k: run[k] for k in ("steps", "tries", "expected_tries", "bytes") if k in run}
     return {name: statistics.median(t) for name, t in times.items()}, counters
 
 

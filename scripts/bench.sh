@@ -22,3 +22,7 @@ $python bench/reference/samplers.py "${files[@]}" >build/bench/reference.json
 run bench_sample build/bench/sample.json 2>build/bench/log || die "$(cat build/bench/log)"
 echo
 $python bench/sample_table.py build/bench/sample.json build/bench/reference.json
+$python bench/reference/without_replacement.py >build/bench/reference_distinct.json
+REPETITIONS=${REPETITIONS:-5} run bench_distinct build/bench/distinct.json 2>build/bench/log || die "$(cat build/bench/log)"
+echo
+$python bench/distinct_table.py build/bench/distinct.json build/bench/reference_distinct.json

@@ -80,23 +80,40 @@ def wilson_reject(w, k, rng):
     return trees
 
 
+def transition_probs(state, i):
+    """Head of word i given those before: the paper's state machine, state = (W, L, B)."""
+    w, _, b = state
+    return np.maximum(marginals(w, b)[:, i], 0)
+
+
+def transit_state(state, i, head):
+    w, laplacian, b = state
+    column = w[:, i].copy()
+    w = w.copy()
+    w[:, i] = 0
+    w[head, i] = column[head]
+    new = laplacian_hat(w)
+    u = new[:, i - 1] - laplacian[:, i - 1]
+    row = b[i - 1]
+    return w, new, b - np.outer(b @ u, row) / (1 + row @ u)
+
+
+def initial_state(w):
+    laplacian = laplacian_hat(w)
+    return w, laplacian, np.linalg.inv(laplacian)
+
+
 def colbourn(w, k, rng):
     n = w.shape[0] - 1
-    first = np.linalg.inv(laplacian_hat(w))
+    first = initial_state(w)
     trees = []
     for _ in range(k):
-        current, b = w.copy(), first.copy()
+        state = first
         heads = np.zeros(n + 1, dtype=int)
         for i in range(1, n + 1):
-            p = np.maximum(marginals(current, b)[:, i], 0)
+            p = transition_probs(state, i)
             heads[i] = rng.choice(n + 1, p=p / p.sum())
-            old = laplacian_hat(current)[:, i - 1]
-            column = current[:, i].copy()
-            current[:, i] = 0
-            current[heads[i], i] = column[heads[i]]
-            u = laplacian_hat(current)[:, i - 1] - old
-            row = b[i - 1]
-            b = b - np.outer(b @ u, row) / (1 + row @ u)
+            state = transit_state(state, i, heads[i])
         trees.append(heads)
     return trees
 

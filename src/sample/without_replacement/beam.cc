@@ -54,7 +54,7 @@ void Beam<T>::run(const Conditionals& conditionals, std::size_t width, std::uint
   double* leads_to = leads_.resize(ld);
   for (std::size_t x = 0; x < ld; ++x) leads_to[x] = static_cast<double>(x);
   const std::size_t first = c.single() ? 0 : 1;
-  const bool rows = !c.single() && row_error(c.visits(0), 1) <= kMostError;
+  const bool rows = kHasRows && !c.single() && row_error(c.visits(0), 1) <= kMostError;
   levels_[first].states.push_back({0, free, 0, rows ? c.visits(0) : 0, 1, -1, 0, 0, 0, rows});
   for (std::size_t i = first; i <= n; ++i) {
     if (i > 0 && (i - 1) % kBlockWords == 0) start_block(i, scratch);
@@ -88,7 +88,7 @@ void Beam<T>::heads(std::size_t i, std::int32_t* out) const {
 // The rows of the block's words for every prefix, as far as the words before the block go.
 template <typename T>
 void Beam<T>::start_block(std::size_t level, Scratch&) {
-  if constexpr (std::is_same_v<T, double>) {
+  if constexpr (kHasRows) {
     const Conditionals& c = *conditionals_;
     const std::size_t ld = c.ld();
     const std::size_t words = std::min(kBlockWords, static_cast<std::size_t>(c.n()) + 1 - level);
@@ -140,7 +140,7 @@ void Beam<T>::find_laws(std::size_t level, PathScratch& path) {
   laws_.resize(states.size() * ld);
   children_.clear();
   double* rows = nullptr;
-  if constexpr (std::is_same_v<T, double>) {
+  if constexpr (kHasRows) {
     if (level > 0) {
       rows = levels_[level].rows.resize(states.size() * ld);
       levels_[level].row_count = states.size();
@@ -162,7 +162,7 @@ void Beam<T>::find_laws(std::size_t level, PathScratch& path) {
       p[0] = T(1);
       continue;
     }
-    if constexpr (std::is_same_v<T, double>) {
+    if constexpr (kHasRows) {
       if (state.rows) {
         double* row = rows + s * ld;
         const std::size_t words =
@@ -288,7 +288,7 @@ void Beam<T>::make_level(std::size_t level) {
     if (level == 0) {
       state.sink = from.head;
       state.visits = c.visits(from.head);
-      state.rows = row_error(state.visits, 1) <= kMostError;
+      state.rows = kHasRows && row_error(state.visits, 1) <= kMostError;
       std::copy_n(leads(0), ld, leads_to);
       leads_to[0] = state.sink;
     } else if (state.sink == i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <type_traits>
 #include <vector>
 
 #include "core/random.h"
@@ -40,6 +41,8 @@ class Beam {
   std::size_t bytes() const;
 
  private:
+  static constexpr bool kHasRows = std::is_same_v<T, double>;
+
   // A prefix: the heads of the words before the one that its level decides.
   struct State {
     double log_p;

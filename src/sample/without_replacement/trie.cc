@@ -14,7 +14,7 @@ namespace {
 constexpr double kMostError = 1e-9;
 
 // Up to this length contraction costs about as much as rows do, and needs no such care.
-constexpr int kAlwaysContracted = 30;
+constexpr int kAlwaysContracted = 8;
 
 }  // namespace
 

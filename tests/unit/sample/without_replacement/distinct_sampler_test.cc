@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The interface of sampling without replacement; its law is tested in law/.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "property/check.h"
+#include "support/families.h"
+#include "taproot/taproot.h"
+#include "unit/core/targets.h"
+#include "unit/misuse.h"
+
+namespace taproot {
+namespace {
+
+using oracle::Problem;
+using oracle::Root;
+
+constexpr DistinctAlgorithm kAll[] = {DistinctAlgorithm::kAuto, DistinctAlgorithm::kTrie,
+                                      DistinctAlgorithm::kBeam, DistinctAlgorithm::kList};
+constexpr std::size_t kEverything = 1 << 20;
+
+std::set<Tree> trees_of(const DistinctSample& sample) {
+  std::set<Tree> trees;
+  for (std::size_t i = 0; i < sample.size(); ++i) trees.emplace(sample[i].begin(), sample[i].end());
+  return trees;
+}
+
+void expect_sound(const DistinctSample& sample, const Factorization& f) {
+  EXPECT_EQ(trees_of(sample).size(), sample.size());
+  ASSERT_EQ(sample.heads.size(), sample.size() * static_cast<std::size_t>(sample.n));
+  ASSERT_EQ(sample.gumbel.size(), sample.size());
+  ASSERT_EQ(sample.weight.size(), sample.size());
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    EXPECT_TRUE(is_tree(sample[i], f.root_rule()));
+    EXPECT_EQ(sample.log_prob[i], log_prob(f, sample[i]));
+    EXPECT_GT(sample.log_prob[i], -HUGE_VAL);
+    EXPECT_GT(sample.gumbel[i], i + 1 < sample.size() ? sample.gumbel[i + 1] : sample.threshold);
+    EXPECT_EQ(sample.weight[i], horvitz_thompson_weight(sample.log_prob[i], sample.threshold));
+  }
+  EXPECT_EQ(sample.exhausted, sample.threshold == -HUGE_VAL && sample.status == Status::kOk);
+}
+
+TEST(DistinctAlgorithms, HaveNames) {
+  for (const DistinctAlgorithm algorithm : kAll) {
+    EXPECT_EQ(distinct_algorithm_named(to_string(algorithm)), algorithm);
+  }
+  expect_misuse("distinct_algorithm_named", [] { distinct_algorithm_named("sbs"); });
+}
+
+TEST(DistinctSampler, RefusesMisuse) {
+  DistinctSampler sampler;
+  Workspace workspace;
+  DistinctTree tree{};
+  Tree heads(4);
+  DistinctSample out;
+  expect_misuse("DistinctSampler::next", [&] { sampler.next(heads, tree, workspace); });
+  expect_misuse("DistinctSampler::sample", [&] { sampler.sample(1, out, workspace); });
+  const std::vector<double> nothing(25, -HUGE_VAL);
+  const Factorization none = eliminate(ScoreView(nothing.data(), 4));
+  expect_misuse("DistinctSampler::build", [&] { sampler.build(none, {}, 0, workspace); });
+  expect_misuse("DistinctSampler::next", [&] { sampler.next(heads, tree, workspace); });
+  const Factorization f = factored(oracle::gaussian(4, 1, 1), Root::kSingle);
+  sampler.build(f, {DistinctAlgorithm::kBeam}, 0, workspace);
+  expect_misuse("DistinctSampler::next", [&] { sampler.next(heads, tree, workspace); });
+  sampler.build(f, {}, 0, workspace);
+  expect_misuse("DistinctSampler::next",
+                [&] { sampler.next(std::span(heads).first(3), tree, workspace); });
+}
+
+// One by one or at once, however many: the same trees (all but beam), the same kappa.
+TEST(DistinctSampler, IsIncremental) {
+  for (const Root root : {Root::kSingle, Root::kMulti}) {
+    const Factorization f = factored(oracle::gaussian(6, 3, 2), root);
+    for (const DistinctAlgorithm algorithm :
+         {DistinctAlgorithm::kAuto, DistinctAlgorithm::kTrie, DistinctAlgorithm::kList}) {
+      const DistinctSample many = sample_without_replacement(f, 60, {algorithm, 5});
+      expect_sound(many, f);
+      DistinctSampler sampler;
+      Workspace workspace;
+      sampler.build(f, {algorithm, 5}, 0, workspace);
+      Tree heads(6);
+      DistinctTree tree{};
+      for (std::size_t i = 0; i < many.size(); ++i) {
+        ASSERT_TRUE(sampler.next(heads, tree, workspace));
+        EXPECT_TRUE(std::equal(heads.begin(), heads.end(), many[i].begin()));
+        EXPECT_EQ(tree.log_prob, many.log_prob[i]);
+        EXPECT_EQ(tree.gumbel, many.gumbel[i]);
+        if (i == 9) {
+          const DistinctSample few = sample_without_replacement(f, 10, {algorithm, 5});
+          EXPECT_EQ(sampler.threshold(workspace), few.threshold);
+          EXPECT_EQ(few.heads, std::vector(many.heads.begin(), many.heads.begin() + 60));
+        }
+      }
+      EXPECT_EQ(sampler.size(), many.size());
+      DistinctSample again;
+      sampler.sample(60, again, workspace);  // Starts over.
+      EXPECT_EQ(again.heads, many.heads);
+      EXPECT_EQ(again.threshold, many.threshold);
+    }
+  }
+}
+
+TEST(DistinctSampler, AutoDrawsTheTreesOfSampleWithoutRepeats) {
+  const Factorization f = factored(oracle::gaussian(20, 1, 2), Root::kSingle);
+  const std::vector<Tree> repeated = sample(f, 40, {Algorithm::kAuto, 9, 0});
+  const DistinctSample distinct = sample_without_replacement(f, 40, {DistinctAlgorithm::kAuto, 9});
+  std::set<Tree> seen;
+  std::size_t i = 0;
+  for (const Tree& tree : repeated) {
+    if (!seen.insert(tree).second) continue;
+    EXPECT_TRUE(std::equal(tree.begin(), tree.end(), distinct[i++].begin()));
+  }
+  EXPECT_GT(i, 30U);
+}
+
+TEST(DistinctSampler, MemoryDecidesTheTimeAndNotTheTrees) {
+  for (const int n : {12, 40}) {
+    const Factorization f = factored(oracle::gaussian(n, 4, 3), Root::kSingle);
+    DistinctOptions options{DistinctAlgorithm::kTrie, 3};
+    const DistinctSample free = sample_without_replacement(f, 300, options);
+    for (const std::size_t limit : {std::size_t{0}, free.memory / 2, free.memory * 3 / 4}) {
+      options.memory_limit = limit;
+      const DistinctSample limited = sample_without_replacement(f, 300, options);
+      EXPECT_EQ(limited.heads, free.heads) << n << " " << limit;
+      EXPECT_EQ(limited.gumbel, free.gumbel);
+      EXPECT_LT(limited.memory, free.memory);
+    }
+  }
+}
+
+TEST(DistinctSampler, TakesAllTreesOfShortSentences) {
+  for (const Root root : {Root::kSingle, Root::kMulti}) {
+    for (const int n : {1, 2, 3, 4}) {
+      const Problem problem = oracle::gaussian(n, 2, 4);
+      const Factorization f = factored(problem, root);
+      const std::size_t count = oracle::all_trees(problem, root).size();
+      for (const DistinctAlgorithm algorithm : kAll) {
+        const DistinctSample all = sample_without_replacement(f, kEverything, {algorithm, 1});
+        expect_sound(all, f);
+        EXPECT_EQ(all.size(), count);
+        EXPECT_TRUE(all.exhausted);
+        const DistinctSample exactly = sample_without_replacement(f, count, {algorithm, 1});
+        EXPECT_EQ(exactly.size(), count);
+        EXPECT_TRUE(exactly.exhausted);
+        const DistinctSample but_one = sample_without_replacement(f, count - 1, {algorithm, 1});
+        EXPECT_FALSE(but_one.exhausted);
+        EXPECT_EQ(but_one.size(), count - 1);
+        EXPECT_EQ(sample_without_replacement(f, 0, {algorithm, 1}).size(), 0U);
+      }
+    }
+  }
+}
+
+// Scores so far apart that most trees lie far below the smallest double: none is lost.
+TEST(DistinctSampler, ReachesTreesThatDoubleCannot) {
+  const std::vector<std::pair<std::string, Problem>> problems{
+      {"attractors", oracle::attractor_pairs(4, 900, 1)},
+      {"masks", oracle::masked(4, -1e9, 2)},
+      {"heavy", oracle::heavy_tailed(5, 3)},
+      {"range", oracle::gaussian(4, 500, 4)},
+      {"offsets", oracle::column_offsets(4, 1e8, 5)}};
+  for (const Root root : {Root::kSingle, Root::kMulti}) {
+    for (const auto& [label, problem] : problems) {
+      SCOPED_TRACE(label + " " + name(root));
+      const Factorization f = factored(problem, root);
+      const std::size_t count = oracle::all_trees(problem, root).size();
+      for (const DistinctAlgorithm algorithm :
+           {DistinctAlgorithm::kAuto, DistinctAlgorithm::kTrie, DistinctAlgorithm::kBeam}) {
+        const DistinctSample all = sample_without_replacement(f, kEverything, {algorithm, 1});
+        EXPECT_EQ(all.size(), count) << to_string(algorithm);
+        EXPECT_TRUE(all.exhausted);
+        expect_sound(all, f);
+      }
+      const DistinctSample list =
+          sample_without_replacement(f, kEverything, {DistinctAlgorithm::kList, 1});
+      EXPECT_TRUE(list.status == Status::kNumericalLoss || list.size() == count);
+      expect_sound(list, f);
+    }
+  }
+}
+
+// Long sentences on which peers fail.
+TEST(DistinctSampler, WorksOnLongAndHardSentences) {
+  const std::vector<std::pair<std::string, Problem>> problems{
+      {"uniform", oracle::uniform(120)},
+      {"pairs-30", oracle::attractor_pairs(60, 30, 1)},
+      {"rings", oracle::rings(40, 3, 12, 2)},
+      {"sparse", oracle::near_empty_columns(100, 3)},
+      {"peaked", oracle::gaussian(50, 12, 4)},
+      {"masked", oracle::masked(40, -1e4, 5)},
+      {"pairs-400", oracle::attractor_pairs(16, 400, 6)}};
+  for (const Root root : {Root::kSingle, Root::kMulti}) {
+    for (const auto& [label, problem] : problems) {
+      SCOPED_TRACE(label + " " + name(root));
+      const Factorization f = factored(problem, root);
+      for (const DistinctAlgorithm algorithm :
+           {DistinctAlgorithm::kAuto, DistinctAlgorithm::kTrie, DistinctAlgorithm::kBeam}) {
+        const DistinctSample sample = sample_without_replacement(f, 20, {algorithm, 1});
+        EXPECT_EQ(sample.size(), 20U);
+        expect_sound(sample, f);
+      }
+    }
+  }
+}
+
+// Trees are the same on every instruction set; Gumbels up to rounding.
+TEST(DistinctSampler, DrawsTheSameOnEveryTarget) {
+  for (const int n : {12, 40}) {
+    const Problem problem = oracle::gaussian(n, 2, 6);
+    for (const DistinctAlgorithm algorithm : kAll) {
+      const DistinctSample first =
+          sample_without_replacement(factored(problem, Root::kSingle), 30, {algorithm, 2});
+      for_each_target([&] {
+        const DistinctSample other =
+            sample_without_replacement(factored(problem, Root::kSingle), 30, {algorithm, 2});
+        EXPECT_EQ(other.heads, first.heads) << to_string(algorithm);
+        for (std::size_t i = 0; i < 30; ++i) EXPECT_NEAR(other.gumbel[i], first.gumbel[i], 1e-9);
+      });
+    }
+  }
+}
+
+TEST(DistinctBatch, IsThatOfItsSentences) {
+  std::vector<Problem> problems;
+  for (int b = 0; b < 12; ++b) {
+    problems.push_back(oracle::gaussian(2 + b, 2, static_cast<std::uint64_t>(b)));
+  }
+  problems[3].scores[1] = NAN;
+  std::fill(problems[5].scores.begin(), problems[5].scores.end(), -HUGE_VAL);
+  std::vector<ScoreView> views;
+  for (const Problem& p : problems) views.emplace_back(p.scores.data(), p.n);
+  const Scores scores(views);
+  for (const DistinctAlgorithm algorithm : kAll) {
+    std::vector<Outcome> outcomes(12);
+    std::vector<DistinctSample> one(12);
+    std::vector<DistinctSample> two(12);
+    Pool single(1);
+    Pool pair(2);
+    sample_without_replacement(single, scores, 25, {algorithm, 4}, outcomes, one, 100);
+    sample_without_replacement(pair, scores, 25, {algorithm, 4}, outcomes, two, 100);
+    EXPECT_EQ(outcomes[3].status, Status::kBadScore);
+    EXPECT_EQ(outcomes[5].status, Status::kNoTree);
+    for (std::size_t b = 0; b < 12; ++b) {
+      EXPECT_EQ(one[b].heads, two[b].heads);
+      if (b == 3 || b == 5) continue;
+      DistinctSampler sampler;
+      Workspace workspace;
+      const Factorization f = eliminate(views[b]);
+      sampler.build(f, {algorithm, 4}, static_cast<std::uint32_t>(100 + b), workspace);
+      DistinctSample alone;
+      sampler.sample(25, alone, workspace);
+      EXPECT_EQ(alone.heads, one[b].heads);
+      EXPECT_EQ(alone.weight, one[b].weight);
+    }
+    EXPECT_EQ(one[0].size(), 2U);
+    EXPECT_TRUE(one[0].exhausted);
+    std::vector<DistinctSample> short_of_one(11);
+    expect_misuse("sample_without_replacement", [&] {
+      sample_without_replacement(single, scores, 25, {algorithm, 4}, outcomes, short_of_one);
+    });
+  }
+}
+
+TEST(Estimators, AreAccurateInTheTails) {
+  EXPECT_EQ(inclusion_probability(-3, -HUGE_VAL), 1.0);
+  EXPECT_EQ(horvitz_thompson_weight(-3, -HUGE_VAL), std::exp(-3.0));
+  EXPECT_NEAR(inclusion_probability(0, 0), 1 - std::exp(-1.0), 1e-15);
+  EXPECT_NEAR(inclusion_probability(-50, -3) / std::exp(-47.0), 1, 1e-14);
+  EXPECT_NEAR(horvitz_thompson_weight(-50, -3) / std::exp(-3.0), 1, 1e-14);
+  EXPECT_NEAR(horvitz_thompson_weight(-1000, -3) / std::exp(-3.0), 1, 1e-14);  // p is 0 in double.
+  EXPECT_NEAR(horvitz_thompson_weight(-1, -30), std::exp(-1.0), 1e-15);
+  const std::vector<double> weights{0.5, 0.25, 0.5};
+  const std::vector<double> values{1, 2, 4};
+  EXPECT_DOUBLE_EQ(estimate(weights, values), 3.0);
+  EXPECT_DOUBLE_EQ(estimate(weights, values, true), 3.0 / 1.25);
+  std::vector<double> normalized(3);
+  normalize_weights(weights, normalized);
+  EXPECT_EQ(normalized, (std::vector<double>{0.4, 0.2, 0.4}));
+  expect_misuse("estimate", [&] { estimate(weights, std::span(values).first(2)); });
+  expect_misuse("normalize_weights",
+                [&] { normalize_weights(weights, std::span(normalized).first(2)); });
+}
+
+}  // namespace
+}  // namespace taproot
