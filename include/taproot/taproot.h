@@ -2,6 +2,7 @@
 #pragma once
 
 #include "taproot/batch.h"
+#include "taproot/decode.h"
 #include "taproot/factorization.h"
 #include "taproot/query.h"
 #include "taproot/sample.h"

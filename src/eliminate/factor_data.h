@@ -67,6 +67,7 @@ struct FactorData {
 };
 
 struct PathScratch;
+struct DecodeScratch;
 
 struct Scratch {
   ReachScratch reach;
@@ -80,8 +81,9 @@ struct Scratch {
   Buffer<Wide> wide_square;
   Buffer<Wide> wide_matrix;
   Buffer<Wide> wide_rows;
-  std::shared_ptr<PathScratch> path;  ///< For sampling head by head; see sample/path_scratch.h.
-  FactorData other;                   ///< The same scores under the other rule, or given a root.
+  std::shared_ptr<PathScratch> path;      ///< For sampling head by head; see sample/path_scratch.h.
+  std::shared_ptr<DecodeScratch> decode;  ///< See decode/decode_scratch.h.
+  FactorData other;  ///< The same scores under the other rule, or given a root.
 };
 
 /// The way from the public classes to their insides.

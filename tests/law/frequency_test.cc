@@ -7,33 +7,19 @@
 
 #include <cmath>
 #include <cstdio>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "core/random.h"
 #include "law/statistics.h"
+#include "law/trained.h"
 #include "property/check.h"
 #include "support/families.h"
 
 namespace taproot {
 namespace {
 
+using law::trained_sentences;
 using oracle::Problem;
 using oracle::Root;
-
-std::vector<std::pair<std::string, Problem>> trained_sentences() {
-  std::ifstream in(TAPROOT_TRAINED_JSON);
-  const nlohmann::json file = nlohmann::json::parse(in);
-  std::vector<std::pair<std::string, Problem>> sentences;
-  for (const auto& sentence : file.at("sentences")) {
-    Problem problem{sentence.at("n"), {}};
-    for (const auto& s : sentence.at("scores")) {
-      problem.scores.push_back(s.is_null() ? -HUGE_VAL : s.get<double>());
-    }
-    sentences.emplace_back(sentence.at("name"), std::move(problem));
-  }
-  return sentences;
-}
 
 // Draws trees, checks that they are trees, and compares every edge's frequency with its marginal.
 SampleStatistics expect_marginals(const Problem& problem, Root root, Algorithm algorithm,

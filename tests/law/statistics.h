@@ -76,4 +76,48 @@ inline double frequency_bound(double p, double trees, double delta) {
   return std::sqrt(2 * variance * l / trees) + 2 * l / (3 * trees);
 }
 
+/// At least the p-value of Kolmogorov and Smirnov's statistic D: 2 exp(-2 n D^2), for every n
+/// (Dvoretzky, Kiefer and Wolfowitz 1956; Massart 1990).
+template <typename Cdf>
+double ks_p(std::vector<double> sample, Cdf&& cdf) {
+  std::sort(sample.begin(), sample.end());
+  const auto size = static_cast<double>(sample.size());
+  double distance = 0;
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    const double p = cdf(sample[i]);
+    const auto below = static_cast<double>(i);
+    distance = std::max({distance, p - below / size, (below + 1) / size - p});
+  }
+  return std::min(1.0, 2 * std::exp(-2 * size * distance * distance));
+}
+
+/// The same for two samples of one size n: e exp(-n D^2), for every n (Wei and Dudley 2012). Ties
+/// only make it larger.
+inline double ks_p(std::vector<double> a, std::vector<double> b) {
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  const auto size = static_cast<double>(a.size());
+  if (a.size() != b.size()) return 0;
+  double distance = 0;
+  std::size_t j = 0;
+  for (std::size_t i = 0; i < a.size();) {
+    const double x = j < b.size() ? std::min(a[i], b[j]) : a[i];
+    while (i < a.size() && a[i] <= x) ++i;
+    while (j < b.size() && b[j] <= x) ++j;
+    distance = std::max(distance, std::abs(static_cast<double>(i) - static_cast<double>(j)) / size);
+  }
+  return std::min(1.0, std::exp(1 - size * distance * distance));
+}
+
+/// How many standard errors the mean of values is from `expected`.
+inline double standard_errors(const std::vector<double>& values, double expected) {
+  const auto size = static_cast<double>(values.size());
+  double mean = 0;
+  for (const double v : values) mean += v / size;
+  double variance = 0;
+  for (const double v : values) variance += (v - mean) * (v - mean) / (size - 1);
+  const double error = std::sqrt(variance / size);
+  return error > 0 ? (mean - expected) / error : (mean == expected ? 0 : HUGE_VAL);
+}
+
 }  // namespace taproot::law

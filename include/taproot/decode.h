@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The best trees: of the largest score, or of the largest expected number of right heads.
+//
+// Exact: no constant is added to scores, no difference of scores is compared after it was rounded.
+// Masks of -1e9, or of -1e32 in float32, and -inf do not blur the scores beside them. Trees of
+// equal score come in a fixed order, the same on every machine: by the sum over their edges of
+// a fixed pseudo-random number for each (head, modifier).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "taproot/batch.h"
+#include "taproot/factorization.h"
+#include "taproot/sample.h"
+#include "taproot/scores.h"
+#include "taproot/types.h"
+
+namespace taproot {
+
+/// Decoders take finite scores up to this magnitude; beyond, and for NaN and +inf, the outcome is
+/// bad_score.
+inline constexpr double kMaxDecodeScore = 1e300;
+
+/// A tree, and the sum of its scores rounded once.
+struct ScoredTree {
+  Tree heads;
+  double score = 0;
+};
+
+/// The tree of the largest score under the root rule, into heads [n]. If the outcome is not ok,
+/// nothing is written. `score`, if not null, takes the sum of its scores, rounded once. O(n^2).
+/// Throws std::invalid_argument unless heads has n entries.
+TAPROOT_API Outcome argmax(const ScoreView& scores, RootRule root, std::span<std::int32_t> heads,
+                           Workspace& workspace, double* score = nullptr);
+
+/// The same, by itself. Throws std::invalid_argument if the outcome is not ok.
+TAPROOT_API ScoredTree argmax(const ScoreView& scores, RootRule root = RootRule::kSingle);
+
+/// The trees by score, largest first, as many as there are or are asked for. O(n^2) a tree, and 8
+/// (n+1)^2 bytes; 4 n bytes a tree. Moved from, it may only be assigned to or destroyed.
+class TAPROOT_API KBest {
+ public:
+  KBest();
+  ~KBest();
+  KBest(KBest&&) noexcept;
+  KBest& operator=(KBest&&) noexcept;
+
+  /// Copies the scores. If the outcome is not ok, there is no next().
+  Outcome build(const ScoreView& scores, RootRule root);
+
+  /// The next tree into heads [n]; its score is not larger than that of the one before. False if
+  /// there is none.
+  bool next(std::span<std::int32_t> heads, double& score);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The k best trees, or all if there are fewer. Throws std::invalid_argument if the outcome is not
+/// ok.
+TAPROOT_API std::vector<ScoredTree> kbest(const ScoreView& scores, std::size_t k,
+                                          RootRule root = RootRule::kSingle);
+
+/// Minimum Bayes risk: the tree that maximises the expected number of right heads, sum of
+/// p(head -> m) over its edges, among the trees of the sentence's rule and allowed edges. O(n^3)
+/// for the marginals. Throws if the outcome of f is not ok.
+TAPROOT_API void mbr(const Factorization& f, std::span<std::int32_t> heads, Workspace& workspace);
+TAPROOT_API Tree mbr(const Factorization& f);
+
+/// The expected share of the n words that have the head that `heads` gives them, when trees are
+/// drawn from p. Throws unless there are n heads in 0..n.
+TAPROOT_API double expected_attachment(const Factorization& f, TreeView heads);
+
+/// Of every sentence, into out[b]. `outcomes` as in taproot/batch.h; `scores_out`, if not empty,
+/// has one entry per sentence.
+TAPROOT_API void argmax(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,
+                        std::span<const TreeBuffer> out, std::span<double> scores_out = {});
+TAPROOT_API void mbr(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,
+                     std::span<const TreeBuffer> out);
+TAPROOT_API void kbest(Pool& pool, const Scores& scores, std::size_t k, std::span<Outcome> outcomes,
+                       std::span<std::vector<ScoredTree>> out);
+
+/// How trees compare with the gold ones.
+struct Attachment {
+  std::size_t words = 0;
+  std::size_t heads = 0;   ///< right heads: UAS = heads / words
+  std::size_t labels = 0;  ///< right heads with the right label: LAS = labels / words
+  std::size_t trees = 0;
+  std::size_t exact = 0;  ///< trees with all heads right
+
+  Attachment& operator+=(const Attachment& other);
+  double uas() const {
+    return words == 0 ? 0 : static_cast<double>(heads) / static_cast<double>(words);
+  }
+  double las() const {
+    return words == 0 ? 0 : static_cast<double>(labels) / static_cast<double>(words);
+  }
+};
+
+/// One tree against its gold tree. Labels, where given, are numbers, one for each word of both; a
+/// word whose gold head is negative is not counted. Throws if the sizes differ.
+TAPROOT_API Attachment evaluate(TreeView heads, TreeView gold,
+                                std::span<const std::int32_t> labels = {},
+                                std::span<const std::int32_t> gold_labels = {});
+
+}  // namespace taproot

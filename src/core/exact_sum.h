@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+
+namespace taproot::detail {
+
+/// A sum of doubles without rounding, as partial sums that do not overlap (Shewchuk 1997). Terms
+/// must be finite, and no partial sum may overflow.
+class ExactSum {
+ public:
+  void add(double x) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < size_; ++i) {
+      const double y = parts_[i];
+      const double sum = x + y;
+      const double of_y = sum - x;
+      const double rest = (x - (sum - of_y)) + (y - of_y);
+      if (rest != 0) parts_[kept++] = rest;
+      x = sum;
+    }
+    if (x != 0) parts_[kept++] = x;
+    size_ = kept;
+  }
+  void add(const ExactSum& other) {
+    for (std::size_t i = 0; i < other.size_; ++i) add(other.parts_[i]);
+  }
+  void subtract(const ExactSum& other) {
+    for (std::size_t i = 0; i < other.size_; ++i) add(-other.parts_[i]);
+  }
+
+  /// -1, 0 or 1.
+  int sign() const {
+    if (size_ == 0) return 0;
+    return parts_[size_ - 1] > 0 ? 1 : -1;
+  }
+
+  /// The nearest double; ties to even.
+  double value() const {
+    if (size_ == 0) return 0;
+    std::size_t i = size_ - 1;
+    double sum = parts_[i];
+    double rest = 0;
+    while (i > 0 && rest == 0) {
+      const double x = sum;
+      const double y = parts_[--i];
+      sum = x + y;
+      rest = y - (sum - x);
+    }
+    // Half a unit in the last place, and more of the same sign behind it: it is not a tie.
+    if (i > 0 && rest != 0 && (rest > 0) == (parts_[i - 1] > 0)) {
+      const double twice = 2 * rest;
+      if (sum + twice - sum == twice) sum += twice;
+    }
+    return sum;
+  }
+
+ private:
+  // The doubles' exponents span 2100 bits, of which each part takes 53.
+  static constexpr std::size_t kMost = 48;
+
+  double parts_[kMost];
+  std::size_t size_ = 0;
+};
+
+}  // namespace taproot::detail

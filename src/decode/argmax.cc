@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "core/check.h"
+#include "decode/decode_scratch.h"
+#include "decode/load_columns.h"
+#include "taproot/decode.h"
+
+namespace taproot {
+
+Outcome argmax(const ScoreView& scores, RootRule root, std::span<std::int32_t> heads,
+               Workspace& workspace, double* score) {
+  const int n = scores.n();
+  const auto words = static_cast<std::size_t>(n);
+  detail::require(heads.size() == words, "argmax", "heads must have n entries");
+  detail::DecodeScratch& scratch = detail::DecodeScratch::of(detail::Access::scratch(workspace));
+  const Outcome outcome = detail::load_columns(scores, scratch.columns);
+  if (!outcome.ok()) return outcome;
+  const detail::EdgeGraph graph{scratch.columns.data(), detail::leading_dimension(n), n, root};
+  std::int32_t* by_word = scratch.heads.resize(words + 1);
+  if (!scratch.edmonds.best(graph, by_word)) return {Status::kNoTree};
+  std::copy_n(by_word + 1, words, heads.data());
+  if (score != nullptr) *score = detail::Edmonds::total(graph, by_word).score.value();
+  return {};
+}
+
+ScoredTree argmax(const ScoreView& scores, RootRule root) {
+  ScoredTree tree{Tree(static_cast<std::size_t>(scores.n())), 0};
+  Workspace workspace;
+  const Outcome outcome = argmax(scores, root, tree.heads, workspace, &tree.score);
+  if (!outcome.ok()) detail::misuse("argmax", describe(outcome, 0));
+  return tree;
+}
+
+}  // namespace taproot

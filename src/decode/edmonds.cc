@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decode/edmonds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "decode/edmonds.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+// After foreach_target.h: once per target.
+#include "core/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace taproot::detail::HWY_NAMESPACE {
+
+using Node = Edmonds::Node;
+using Edge = Edmonds::Edge;
+using Swap = Edmonds::Swap;
+
+constexpr double kUnit = 0x1p-51;  // Twice the error of a rounding, for both sides of a comparison.
+
+HWY_INLINE double* row_of(Edmonds& e, const Node& node) {
+  return e.rows.data() + static_cast<size_t>(node.row) * e.graph.ld;
+}
+
+// The word that the edge of a node from head h leads to.
+HWY_INLINE Edge edge_of(const Edmonds& e, int32_t id, size_t h) {
+  const Node& node = e.nodes[static_cast<size_t>(id)];
+  const int32_t modifier =
+      id <= e.graph.n
+          ? id
+          : static_cast<int32_t>(e.modifiers[static_cast<size_t>(node.row) * e.graph.ld + h]);
+  return {static_cast<int32_t>(h), modifier};
+}
+
+// The largest entry of a row from `begin` (0 or 1) on; entries that may be as large within their
+// errors are compared exactly. -1 if all are -inf.
+HWY_INLINE int find_best(Edmonds& e, int32_t id, const double* HWY_RESTRICT row, size_t begin) {
+  const D d;
+  const size_t ld = e.graph.ld;
+  const Node& node = e.nodes[static_cast<size_t>(id)];
+  const V minus_inf = hn::Set(d, -HUGE_VAL);
+  const auto skipped = hn::FirstN(d, begin);
+  V top = hn::IfThenElse(skipped, minus_inf, hn::LoadU(d, row));
+  for (size_t j = kLanes; j < ld; j += kLanes) top = hn::Max(top, hn::LoadU(d, row + j));
+  const double value = hn::GetLane(hn::MaxOfLanes(d, top));
+  if (value == -HUGE_VAL) return -1;
+  const double slack = node.rounds * kUnit * (std::abs(value) + node.magnitude);
+  const V bar = hn::Set(d, value - slack);
+  size_t count = 0;
+  intptr_t found = -1;
+  for (size_t j = 0; j < ld; j += kLanes) {
+    auto above = hn::Ge(hn::LoadU(d, row + j), bar);
+    if (j == 0) above = hn::AndNot(skipped, above);
+    const size_t here = hn::CountTrue(d, above);
+    if (here == 0) continue;
+    if (found < 0) found = static_cast<intptr_t>(j) + hn::FindFirstTrue(d, above);
+    count += here;
+  }
+  if (HWY_UNLIKELY(count > 1)) {
+    for (size_t h = static_cast<size_t>(found) + 1; h < ld; ++h) {
+      if (!(row[h] >= value - slack)) continue;
+      if (e.compare(edge_of(e, id, h), edge_of(e, id, static_cast<size_t>(found)), id) > 0) {
+        found = static_cast<intptr_t>(h);
+      }
+    }
+  }
+  return static_cast<int>(found);
+}
+
+// row -= value; whether nothing was rounded.
+HWY_INLINE bool subtract(double* HWY_RESTRICT row, size_t ld, double value) {
+  const D d;
+  const V b = hn::Set(d, value);
+  auto rounded = hn::FirstN(d, 0);
+  for (size_t j = 0; j < ld; j += kLanes) {
+    const V a = hn::LoadU(d, row + j);
+    const V r = hn::Sub(a, b);
+    const V of_b = hn::Sub(a, r);
+    const V rest = hn::Add(hn::Sub(a, hn::Add(r, of_b)), hn::Sub(of_b, b));
+    // NaN for -inf: not less, not greater than 0.
+    rounded = hn::Or(rounded, hn::Gt(hn::Abs(rest), hn::Zero(d)));
+    hn::StoreU(r, d, row + j);
+  }
+  return hn::AllFalse(d, rounded);
+}
+
+// Entry by entry the larger of two rows of node `id`, with the words their edges lead to.
+// modifiers_b may be null: then all lead to `word`.
+HWY_INLINE void take_larger(Edmonds& e, int32_t id, double* HWY_RESTRICT a,
+                            double* HWY_RESTRICT modifiers_a, const double* HWY_RESTRICT b,
+                            const double* modifiers_b, double word) {
+  const D d;
+  const size_t ld = e.graph.ld;
+  const Node& node = e.nodes[static_cast<size_t>(id)];
+  const V unit = hn::Set(d, node.rounds * kUnit);
+  const V magnitude = hn::Set(d, node.magnitude);
+  for (size_t j = 0; j < ld; j += kLanes) {
+    const V x = hn::LoadU(d, a + j);
+    const V y = hn::LoadU(d, b + j);
+    const V of_x = hn::LoadU(d, modifiers_a + j);
+    const V of_y = modifiers_b == nullptr ? hn::Set(d, word) : hn::LoadU(d, modifiers_b + j);
+    auto larger = hn::Gt(y, x);
+    // False where one or both are -inf.
+    const V slack = hn::Mul(unit, hn::Add(hn::Max(hn::Abs(x), hn::Abs(y)), magnitude));
+    const auto close = hn::Le(hn::Abs(hn::Sub(x, y)), slack);
+    const auto doubtful = hn::And(close, hn::Lt(slack, hn::Set(d, HUGE_VAL)));
+    if (HWY_UNLIKELY(!hn::AllFalse(d, doubtful))) {
+      HWY_ALIGN double xs[kLanes];
+      HWY_ALIGN double ys[kLanes];
+      HWY_ALIGN double mx[kLanes];
+      HWY_ALIGN double my[kLanes];
+      HWY_ALIGN double flags[kLanes];
+      hn::StoreU(x, d, xs);
+      hn::StoreU(y, d, ys);
+      hn::StoreU(of_x, d, mx);
+      hn::StoreU(of_y, d, my);
+      hn::StoreU(hn::IfThenElse(doubtful, hn::Set(d, 1.0), hn::Zero(d)), d, flags);
+      for (size_t l = 0; l < kLanes; ++l) {
+        bool takes = ys[l] > xs[l];
+        if (flags[l] != 0) {
+          const auto head = static_cast<int32_t>(j + l);
+          takes = e.compare({head, static_cast<int32_t>(my[l])},
+                            {head, static_cast<int32_t>(mx[l])}, id) > 0;
+        }
+        a[j + l] = takes ? ys[l] : xs[l];
+        modifiers_a[j + l] = takes ? my[l] : mx[l];
+      }
+      continue;
+    }
+    hn::StoreU(hn::IfThenElse(larger, y, x), d, a + j);
+    hn::StoreU(hn::IfThenElse(larger, of_y, of_x), d, modifiers_a + j);
+  }
+}
+
+// The cycle from path[begin] to the path's end becomes one node.
+HWY_INLINE int32_t contract_cycle(Edmonds& e, size_t begin) {
+  const size_t ld = e.graph.ld;
+  const int32_t id = e.add_node();
+  Node& whole = e.nodes[static_cast<size_t>(id)];
+  bool exact = true;
+  double rounds = 0;
+  for (size_t at = begin; at < e.path.size(); ++at) {
+    Node& part = e.nodes[static_cast<size_t>(e.path[at])];
+    part.parent = id;
+    part.up = id;
+    part.offset = part.value;
+    part.on_path = false;
+    whole.magnitude = std::max(whole.magnitude, part.magnitude + std::abs(part.value.high));
+    rounds = std::max(rounds, part.rounds);
+    exact &=
+        subtract(row_of(e, part), ld, part.value.high) && part.rounds == 0 && part.value.low == 0;
+  }
+  whole.rounds = exact ? 0 : rounds + 2;
+  const Node& first = e.nodes[static_cast<size_t>(e.path[begin])];
+  whole.row = first.row;
+  whole.first = first.first;
+  double* HWY_RESTRICT row = row_of(e, whole);
+  double* HWY_RESTRICT modifiers = e.modifiers.data() + static_cast<size_t>(whole.row) * ld;
+  if (e.path[begin] <= e.graph.n) {
+    std::fill(modifiers, modifiers + ld, static_cast<double>(e.path[begin]));
+  }
+  int32_t last = first.last;
+  for (size_t at = begin + 1; at < e.path.size(); ++at) {
+    const int32_t other = e.path[at];
+    const Node& part = e.nodes[static_cast<size_t>(other)];
+    const double* of =
+        other <= e.graph.n ? nullptr : e.modifiers.data() + static_cast<size_t>(part.row) * ld;
+    take_larger(e, id, row, modifiers, row_of(e, part), of, static_cast<double>(other));
+    e.next_word[static_cast<size_t>(last)] = part.first;
+    last = part.last;
+  }
+  whole.last = last;
+  for (int32_t m = whole.first; m != 0; m = e.next_word[static_cast<size_t>(m)]) row[m] = -HUGE_VAL;
+  return id;
+}
+
+// The best edge into a node instead of its edge that leaves the rest of the tree as it is. False
+// if there is none.
+HWY_INLINE bool find_swap(Edmonds& e, int32_t id, Swap& swap) {
+  const size_t ld = e.graph.ld;
+  const Node& node = e.nodes[static_cast<size_t>(id)];
+  const bool single = e.graph.root == RootRule::kSingle;
+  const auto head = static_cast<size_t>(node.edge.head);
+  double best = -HUGE_VAL;
+  swap = {node.edge, {0, 0}, id, 0, 0};
+  // From another head, outside of the tree below the word.
+  if (!(single && head == 0)) {
+    const double* row = row_of(e, node);
+    const double enter = e.enter[static_cast<size_t>(node.edge.modifier)];
+    const double leave = e.leave[static_cast<size_t>(node.edge.modifier)];
+    double* others = e.others.data();
+    for (size_t h = 0; h < ld; ++h) {
+      const bool below = e.enter[h] >= enter && e.enter[h] <= leave;
+      others[h] = below ? -HUGE_VAL : row[h];
+    }
+    others[head] = -HUGE_VAL;
+    const int other = find_best(e, id, others, single ? 1 : 0);
+    if (other >= 0) {
+      best = others[other];
+      swap.taken = edge_of(e, id, static_cast<size_t>(other));
+    }
+  }
+  // From the same head to another word of the cycle.
+  for (int32_t m = node.first; m != 0; m = e.next_word[static_cast<size_t>(m)]) {
+    const double score = e.graph.columns[static_cast<size_t>(m) * ld + head];
+    if (m == node.edge.modifier || score == -HUGE_VAL) continue;
+    int32_t within = 0;
+    const Edmonds::Pair offset = e.offset_of(m, within);
+    const double value = (score - offset.high) - offset.low;
+    const double slack = (node.rounds + 2) * kUnit * (std::abs(value) + node.magnitude);
+    const Edge edge{node.edge.head, m};
+    if (best == -HUGE_VAL || value > best + slack ||
+        (value >= best - slack && e.compare(edge, swap.taken, id) > 0)) {
+      best = value;
+      swap.taken = edge;
+    }
+  }
+  if (best == -HUGE_VAL) return false;
+  swap.loss = node.value.high - best;
+  swap.error =
+      (node.rounds + 2) * kUnit * (std::abs(node.value.high) + std::abs(best) + 2 * node.magnitude);
+  return true;
+}
+
+// Contracts the graph to nothing. With `heads`, its best tree, finds the best swap, too; `swap` is
+// left with within = 0 if there is none. False if there is no tree.
+bool contract(Edmonds& e, const int32_t* heads, Swap* swap) {
+  const int n = e.graph.n;
+  const bool single = e.graph.root == RootRule::kSingle;
+  bool root_taken = false;
+  for (int32_t start = 1; start <= n; ++start) {
+    int32_t at = start;
+    e.offset_of(start, at);
+    if (e.nodes[static_cast<size_t>(at)].done) continue;
+    for (;;) {
+      Node& node = e.nodes[static_cast<size_t>(at)];
+      const double* row = row_of(e, node);
+      if (!node.on_path) {
+        node.on_path = true;
+        e.path.push_back(at);
+      }
+      int head = find_best(e, at, row, single ? 1 : 0);
+      if (head < 0) {
+        if (!single || root_taken || row[0] == -HUGE_VAL) return false;
+        head = 0;
+        root_taken = true;
+      }
+      node.edge = edge_of(e, at, static_cast<size_t>(head));
+      int32_t within = at;
+      const Edmonds::Pair offset = e.offset_of(node.edge.modifier, within);
+      const double score = e.graph.columns[static_cast<size_t>(node.edge.modifier) * e.graph.ld +
+                                           static_cast<size_t>(head)];
+      node.value = Edmonds::difference(score, offset);
+      if (heads != nullptr && heads[node.edge.modifier] == head) {
+        Swap found;
+        if (find_swap(e, at, found) && (swap->within == 0 || e.loses_less(found, *swap))) {
+          *swap = found;
+        }
+      }
+      int32_t to = 0;
+      if (head != 0) e.offset_of(head, to);
+      if (head == 0 || e.nodes[static_cast<size_t>(to)].done) {
+        for (const int32_t id : e.path) e.nodes[static_cast<size_t>(id)].done = true;
+        e.path.clear();
+        break;
+      }
+      if (!e.nodes[static_cast<size_t>(to)].on_path) {
+        at = to;
+        continue;
+      }
+      size_t begin = e.path.size() - 1;
+      while (e.path[begin] != to) --begin;
+      at = contract_cycle(e, begin);
+      e.path.resize(begin);
+    }
+  }
+  return true;
+}
+
+}  // namespace taproot::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace taproot::detail {
+
+HWY_EXPORT(contract);
+
+namespace {
+
+std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
+
+// The number that tells trees of equal score apart: 40 bits of the edge's ends, mixed.
+std::int64_t order_of(Edmonds::Edge edge) {
+  std::uint64_t x =
+      static_cast<std::uint64_t>(edge.head) << 32 | static_cast<std::uint32_t>(edge.modifier);
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
+  x = (x ^ x >> 27) * 0x94D049BB133111EB;
+  return static_cast<std::int64_t>((x ^ x >> 31) >> 24);
+}
+
+Edmonds::Pair quick_sum(double high, double low) {
+  const double sum = high + low;
+  return {sum, low - (sum - high)};
+}
+
+Edmonds::Pair add_pairs(Edmonds::Pair a, Edmonds::Pair b) {
+  const double sum = a.high + b.high;
+  const double of_b = sum - a.high;
+  const double rest = (a.high - (sum - of_b)) + (b.high - of_b);
+  return quick_sum(sum, rest + (a.low + b.low));
+}
+
+}  // namespace
+
+Edmonds::Pair Edmonds::difference(double a, Pair b) { return add_pairs({a, 0}, {-b.high, -b.low}); }
+
+void Edmonds::start(const EdgeGraph& g) {
+  graph = g;
+  const auto n = static_cast<std::size_t>(g.n);
+  nodes.resize(n + 1);
+  path.clear();
+  double* to = rows.resize((n + 1) * g.ld);
+  std::copy(g.columns + g.ld, g.columns + (n + 1) * g.ld, to + g.ld);
+  modifiers.resize((n + 1) * g.ld);
+  std::int32_t* next = next_word.resize(n + 1);
+  std::fill(next, next + n + 1, 0);
+  for (std::int32_t m = 0; m <= g.n; ++m) {
+    nodes[index(m)] = {{0, m}, {0, 0}, 0, 0, m, m, m, m, m, {0, 0}, false, false, false, false};
+  }
+}
+
+std::int32_t Edmonds::add_node() {
+  const auto id = static_cast<std::int32_t>(nodes.size());
+  nodes.push_back({{0, 0}, {0, 0}, 0, 0, id, 0, 0, 0, id, {0, 0}, false, false, false, false});
+  return id;
+}
+
+// The node that a word is part of now, and what it has cost on the way there.
+Edmonds::Pair Edmonds::offset_of(std::int32_t word, std::int32_t& node) {
+  chain.clear();
+  std::int32_t at = word;
+  for (; nodes[index(at)].up != at; at = nodes[index(at)].up) chain.push_back(at);
+  node = at;
+  Pair offset{0, 0};
+  for (auto below = chain.rbegin(); below != chain.rend(); ++below) {
+    offset = add_pairs(offset, nodes[index(*below)].offset);
+    nodes[index(*below)].offset = offset;
+    nodes[index(*below)].up = node;
+  }
+  return offset;
+}
+
+// What a node's best edge costs, exactly.
+const Edmonds::Cost& Edmonds::cost(std::int32_t node) {
+  if (costs.size() < nodes.size()) costs.resize(nodes.size());
+  if (!nodes[index(node)].has_cost) {
+    Cost sum;
+    add(nodes[index(node)].edge, node, 1, sum);
+    costs[index(node)] = sum;
+    nodes[index(node)].has_cost = true;
+  }
+  return costs[index(node)];
+}
+
+// Adds or subtracts the value of an edge into node `within`: its score less what its word has cost
+// in the nodes below.
+void Edmonds::add(Edge edge, std::int32_t within, int sign, Cost& sum) {
+  const double score = graph.columns[index(edge.modifier) * graph.ld + index(edge.head)];
+  sum.score.add(sign * score);
+  sum.order += sign * order_of(edge);
+  for (std::int32_t c = edge.modifier; c != within; c = nodes[index(c)].parent) {
+    const Cost& less = cost(c);
+    if (sign > 0) {
+      sum.score.subtract(less.score);
+    } else {
+      sum.score.add(less.score);
+    }
+    sum.order -= sign * less.order;
+  }
+}
+
+int Edmonds::compare(Edge a, Edge b, std::int32_t within) {
+  Cost sum;
+  add(a, within, 1, sum);
+  add(b, within, -1, sum);
+  if (sum.score.sign() != 0) return sum.score.sign();
+  return sum.order > 0 ? 1 : sum.order < 0 ? -1 : 0;
+}
+
+bool Edmonds::loses_less(const Swap& a, const Swap& b) {
+  if (a.loss + a.error < b.loss - b.error) return true;
+  if (a.loss - a.error > b.loss + b.error) return false;
+  Cost sum;
+  add(a.lost, a.within, 1, sum);
+  add(a.taken, a.within, -1, sum);
+  add(b.lost, b.within, -1, sum);
+  add(b.taken, b.within, 1, sum);
+  return sum.score.sign() != 0 ? sum.score.sign() < 0 : sum.order < 0;
+}
+
+// Every node has its best edge; that of a cycle takes the place of those of its parts that it leads
+// to.
+void Edmonds::expand(std::int32_t* heads) {
+  for (auto id = static_cast<std::int32_t>(nodes.size()) - 1; id > 0; --id) {
+    if (nodes[index(id)].dissolved) continue;
+    const Edge edge = nodes[index(id)].edge;
+    heads[edge.modifier] = edge.head;
+    for (std::int32_t c = edge.modifier; c != id; c = nodes[index(c)].parent) {
+      nodes[index(c)].dissolved = true;
+    }
+  }
+}
+
+// Of a walk around the tree: the words below m are those entered from enter[m] to leave[m].
+void Edmonds::number_subtrees(const std::int32_t* heads) {
+  const auto n = static_cast<std::size_t>(graph.n);
+  std::vector<std::int32_t> first(n + 1, 0);
+  std::vector<std::int32_t> next(n + 1, 0);
+  for (auto m = graph.n; m > 0; --m) {
+    next[index(m)] = first[index(heads[m])];
+    first[index(heads[m])] = m;
+  }
+  double* in = enter.resize(graph.ld);
+  double* out = leave.resize(graph.ld);
+  std::fill(in, in + graph.ld, -1.0);
+  double clock = 0;
+  in[0] = 0;
+  std::int32_t at = 0;
+  for (;;) {
+    if (first[index(at)] != 0) {
+      const std::int32_t child = first[index(at)];
+      first[index(at)] = next[index(child)];
+      in[child] = ++clock;
+      at = child;
+    } else {
+      out[at] = clock;
+      if (at == 0) break;
+      at = heads[at];
+    }
+  }
+}
+
+bool Edmonds::best(const EdgeGraph& g, std::int32_t* heads) {
+  start(g);
+  if (!HWY_DYNAMIC_DISPATCH(contract)(*this, nullptr, nullptr)) return false;
+  expand(heads);
+  return true;
+}
+
+bool Edmonds::next(const EdgeGraph& g, const std::int32_t* heads, std::int32_t& modifier,
+                   Cost& loss) {
+  start(g);
+  number_subtrees(heads);
+  others.resize(g.ld);
+  Swap swap;
+  if (!HWY_DYNAMIC_DISPATCH(contract)(*this, heads, &swap) || swap.within == 0) return false;
+  modifier = swap.lost.modifier;
+  loss = {};
+  add(swap.lost, swap.within, 1, loss);
+  add(swap.taken, swap.within, -1, loss);
+  return true;
+}
+
+Edmonds::Cost Edmonds::total(const EdgeGraph& g, const std::int32_t* heads) {
+  Cost sum;
+  for (std::int32_t m = 1; m <= g.n; ++m) {
+    sum.score.add(g.columns[index(m) * g.ld + index(heads[m])]);
+    sum.order += order_of({heads[m], m});
+  }
+  return sum;
+}
+
+}  // namespace taproot::detail
+#endif  // HWY_ONCE

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/buffer.h"
+#include "core/exact_sum.h"
+#include "taproot/types.h"
+
+namespace taproot::detail {
+
+/// A sentence as decoders want it: columns[m * ld + h] is the score of h -> m; -inf on the
+/// diagonal, beyond n, and where an edge is forbidden. Row 0 is not read.
+struct EdgeGraph {
+  const double* columns;
+  std::size_t ld;
+  int n;
+  RootRule root;
+};
+
+/// The best tree by contraction (Chu and Liu 1965, Edmonds 1967) on a dense graph in O(n^2) (Tarjan
+/// 1977): a path of best heads is grown until it meets ROOT or itself; in that case the cycle
+/// becomes one node, whose edges count less what its words have cost so far.
+///
+/// Single-root: edges are compared by (number of ROOT edges, score), lexicographically. No cycle
+/// has a ROOT edge, so that number never mixes with scores: a ROOT edge is taken where there is no
+/// other, and once.
+///
+/// Exact: differences of scores are compared in double with a bound on their error, and within that
+/// bound without any. Equal scores are told apart by a fixed pseudo-random number for each edge,
+/// summed over the tree: so the best tree is unique, and so is the second best.
+class Edmonds {
+ public:
+  /// A difference of trees: of their scores, without rounding, and of the numbers that decide where
+  /// those are equal.
+  struct Cost {
+    ExactSum score;
+    std::int64_t order = 0;
+  };
+
+  /// The best tree's heads by word, [n+1]. False if there is none.
+  bool best(const EdgeGraph& graph, std::int32_t* heads);
+
+  /// Of the best tree of `graph`, which must be `heads`: the word without whose edge the best tree
+  /// there is comes second, and by how much. False if there is no other tree. (Camerini, Fratta and
+  /// Maffioli 1980.)
+  bool next(const EdgeGraph& graph, const std::int32_t* heads, std::int32_t& modifier, Cost& loss);
+
+  /// What a tree scores.
+  static Cost total(const EdgeGraph& graph, const std::int32_t* heads);
+
+  // What follows is for edmonds.cc, whose code is compiled once for each instruction set.
+
+  struct Edge {
+    std::int32_t head;
+    std::int32_t modifier;
+  };
+  // Twice a double's precision: high + low.
+  struct Pair {
+    double high;
+    double low;
+  };
+  // A word, or a contracted cycle, numbered from n+1 on; and its best in-edge.
+  struct Node {
+    Edge edge;
+    Pair value;        // Of the edge, less what its word has cost so far.
+    double magnitude;  // The entries of the row err by at most rounds 2^-52 (their own magnitude
+    double rounds;     // and this); not at all if rounds is 0.
+    std::int32_t parent;
+    std::int32_t row;
+    std::int32_t first;  // Its words, as a list.
+    std::int32_t last;
+    std::int32_t up;  // Towards the node it is part of now, and what its words have cost up to
+    Pair offset;      // there: compressed paths.
+    bool on_path;
+    bool done;
+    bool dissolved;
+    bool has_cost;
+  };
+  // A tree that has one edge less of the best and another instead: the difference is a loss.
+  struct Swap {
+    Edge lost{0, 0};
+    Edge taken{0, 0};
+    std::int32_t within = 0;
+    double loss = 0;
+    double error = 0;
+  };
+
+  static Pair difference(double a, Pair b);
+  void start(const EdgeGraph& graph);
+  std::int32_t add_node();
+  Pair offset_of(std::int32_t word, std::int32_t& node);
+  const Cost& cost(std::int32_t node);
+  void add(Edge edge, std::int32_t within, int sign, Cost& sum);
+  int compare(Edge a, Edge b, std::int32_t within);
+  bool loses_less(const Swap& a, const Swap& b);
+  void expand(std::int32_t* heads);
+  void number_subtrees(const std::int32_t* heads);
+
+  EdgeGraph graph{};
+  std::vector<Node> nodes;
+  std::vector<Cost> costs;
+  std::vector<std::int32_t> path;
+  std::vector<std::int32_t> chain;
+  Buffer<double> rows;       // [row][h]
+  Buffer<double> modifiers;  // [row][h], the words that the edges of a contracted cycle lead to.
+  Buffer<std::int32_t> next_word;
+  Buffer<double> enter;  // When a walk around the tree enters and leaves a word.
+  Buffer<double> leave;
+  Buffer<double> others;  // A row without some of its entries.
+};
+
+}  // namespace taproot::detail
