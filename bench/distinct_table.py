@@ -19,9 +19,8 @@ def main(ours_path, reference_path):
     print("Without replacement, uniform weights, set-up included:\n")
     print("| n | k | sampler | ms | us a tree | NumPy list / ours | NumPy beam / ours | MB |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-    for name in sorted(ours, key=lambda x: [int(y) if y.isdigit() else y for y in x.split("/")[2:] + [x]]):
-        if not name.startswith("distinct/"):
-            continue
+    rows = [name for name in ours if name.startswith("distinct/")]
+    for name in sorted(rows, key=lambda name: (*map(int, name.split("/")[2:]), name)):
         _, sampler, n, k = name.split("/")
         t = ours[name]
         ratios = [f"{numpy[kind][f'{n}/{k}'] * 1e6 / t:.0f}" if f"{n}/{k}" in numpy[kind] else ""

@@ -7,9 +7,30 @@
 #include <type_traits>
 #include <utility>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 namespace taproot::detail {
 
 inline constexpr std::size_t kAlignment = 64;
+
+/// Larger blocks of memory are asked for in pages of 2 MB, where the system has such: there are
+/// fewer of them to fault in and to look up.
+inline constexpr std::size_t kHugePage = std::size_t{1} << 21;
+
+inline void* take_memory(std::size_t bytes) {
+  if (bytes < kHugePage) return ::operator new (bytes, std::align_val_t{kAlignment});
+  void* memory = ::operator new (bytes, std::align_val_t{kHugePage});
+#if defined(__linux__)
+  madvise(memory, bytes, MADV_HUGEPAGE);  // Advice: whether it was taken does not matter.
+#endif
+  return memory;
+}
+
+inline void give_memory(void* memory, std::size_t bytes) {
+  ::operator delete (memory, std::align_val_t{bytes < kHugePage ? kAlignment : kHugePage});
+}
 
 /// Memory on cache-line boundaries that only ever grows, so that a batch allocates while it meets
 /// longer and longer sentences and then no more. Contents are uninitialised and do not survive
@@ -23,7 +44,7 @@ class Buffer {
     if (size > capacity_) {
       data_.reset();  // First give back, then take: the peak is what a limit on memory sees.
       capacity_ = 0;
-      data_.reset(static_cast<T*>(::operator new (size * sizeof(T), std::align_val_t{kAlignment})));
+      data_ = {static_cast<T*>(take_memory(size * sizeof(T))), Free{size * sizeof(T)}};
       capacity_ = size;
     }
     return data_.get();
@@ -35,7 +56,8 @@ class Buffer {
 
  private:
   struct Free {
-    void operator()(T* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
+    std::size_t bytes = 0;
+    void operator()(T* p) const { give_memory(p, bytes); }
   };
   std::unique_ptr<T, Free> data_;
   std::size_t capacity_ = 0;

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <type_traits>
 
+#include "core/check.h"
 #include "sample/choose.h"
 #include "sample/without_replacement/gumbel.h"
 
@@ -30,7 +32,7 @@ std::size_t Beam<T>::bytes() const {
   std::size_t rows = 0;
   for (const Level& level : levels_) {
     rows += level.row_count * conditionals_->ld() * sizeof(double) +
-            level.states.capacity() * sizeof(State);
+            level.states.capacity() * sizeof(State) + level.links.capacity() * sizeof(Link);
   }
   return rows;
 }
@@ -48,6 +50,7 @@ void Beam<T>::run(const Conditionals& conditionals, std::size_t width, std::uint
   levels_.resize(std::max(levels_.size(), n + 2));
   for (Level& level : levels_) {
     level.states.clear();
+    level.links.clear();
     level.row_count = 0;
   }
   const double free = Stream(seed, sentence, 0, Purpose::kBeam, (n + 1) * kLevelBlocks).gumbel();
@@ -55,10 +58,9 @@ void Beam<T>::run(const Conditionals& conditionals, std::size_t width, std::uint
   for (std::size_t x = 0; x < ld; ++x) leads_to[x] = static_cast<double>(x);
   const std::size_t first = c.single() ? 0 : 1;
   const bool rows = kHasRows && !c.single() && row_error(c.visits(0), 1) <= kMostError;
-  levels_[first].states.push_back({0, free, 0, rows ? c.visits(0) : 0, 1, -1, 0, 0, 0, rows});
+  levels_[first].states.push_back({0, free, 0, rows ? c.visits(0) : 0, 1, 0, 0, rows});
   for (std::size_t i = first; i <= n; ++i) {
-    if (i > 0 && (i - 1) % kBlockWords == 0) start_block(i, scratch);
-    find_laws(i, path);
+    if (i > 0 && (i - 1) % kBlockWords == 0) start_block(i);
     select(i, width, path);
     make_level(i);
   }
@@ -73,21 +75,25 @@ void Beam<T>::run(const Conditionals& conditionals, std::size_t width, std::uint
 }
 
 template <typename T>
-void Beam<T>::heads(std::size_t i, std::int32_t* out) const {
-  const auto n = static_cast<std::size_t>(conditionals_->n());
-  std::vector<std::int32_t> by_node(n + 1);
-  std::int32_t state = results_[i].state;
+void Beam<T>::heads(std::size_t count, std::int32_t* out) const {
+  const Conditionals& c = *conditionals_;
+  const auto n = static_cast<std::size_t>(c.n());
+  std::vector<std::int32_t> states(count);
+  for (std::size_t i = 0; i < count; ++i) states[i] = results_[i].state;
+  // Level by level, so that many memory accesses are under way at once.
   for (std::size_t level = n + 1; level > 1; --level) {
-    const State& s = levels_[level].states[index(state)];
-    by_node[level - 1] = s.head;
-    state = s.parent;
+    std::int32_t* to = out + c.word(static_cast<int>(level) - 1) - 1;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Link link = levels_[level].links[index(states[i])];
+      to[i * n] = c.word(link.head);
+      states[i] = link.parent;
+    }
   }
-  conditionals_->to_words(by_node.data(), out);
 }
 
 // The rows of the block's words for every prefix, as far as the words before the block go.
 template <typename T>
-void Beam<T>::start_block(std::size_t level, Scratch&) {
+void Beam<T>::start_block(std::size_t level) {
   if constexpr (kHasRows) {
     const Conditionals& c = *conditionals_;
     const std::size_t ld = c.ld();
@@ -102,12 +108,12 @@ void Beam<T>::start_block(std::size_t level, Scratch&) {
       std::size_t begin = level;
       auto at = static_cast<std::int32_t>(s);
       for (std::size_t l = level; l > 1; --l) {
-        const State& state = levels_[l].states[index(at)];
-        if (static_cast<std::size_t>(state.sink) != l - 1) {
-          decided[--begin] = {levels_[l - 1].rows.data() + index(state.parent) * ld, l - 1,
-                              index(state.head), state.inverse_p};
+        const Link link = levels_[l].links[index(at)];
+        if (static_cast<std::size_t>(states[s].sink) != l - 1) {
+          decided[--begin] = {levels_[l - 1].rows.data() + index(link.parent) * ld, l - 1,
+                              index(link.head), levels_[l].states[index(at)].inverse_p};
         }
-        at = state.parent;
+        at = link.parent;
       }
       for (std::size_t w = 0; w < words; ++w) {
         const int i = static_cast<int>(level + w);
@@ -123,151 +129,189 @@ void Beam<T>::find_exact_law(std::size_t level, std::int32_t state, PathScratch&
   const Conditionals& c = *conditionals_;
   std::int32_t at = state;
   for (std::size_t l = level; l > 1; --l) {
-    const State& s = levels_[l].states[index(at)];
-    path.heads[l - 1] = s.head;
-    at = s.parent;
+    const Link link = levels_[l].links[index(at)];
+    path.heads[l - 1] = link.head;
+    at = link.parent;
   }
   path.contraction<T>().start(c, levels_[level].states[index(state)].sink);
   path.contraction<T>().probabilities(static_cast<int>(level), path.heads.data(), p);
 }
 
-// The law of every prefix's next head.
+// The law of a prefix's next head; returns its error.
 template <typename T>
-void Beam<T>::find_laws(std::size_t level, PathScratch& path) {
+double Beam<T>::find_law(std::size_t level, std::int32_t s, PathScratch& path, T* p) {
   const Conditionals& c = *conditionals_;
   const std::size_t ld = c.ld();
-  auto& states = levels_[level].states;
-  laws_.resize(states.size() * ld);
-  children_.clear();
-  double* rows = nullptr;
-  if constexpr (kHasRows) {
-    if (level > 0) {
-      rows = levels_[level].rows.resize(states.size() * ld);
-      levels_[level].row_count = states.size();
-    }
-  }
   const int i = static_cast<int>(level);
-  for (std::size_t s = 0; s < states.size(); ++s) {
-    State& state = states[s];
-    T* p = law(static_cast<std::int32_t>(s));
-    children_.push_back({Stream(seed_, sentence_, static_cast<std::uint32_t>(s), Purpose::kBeam,
-                                level * kLevelBlocks),
-                         state.gumbel, 0, false});
-    if (level == 0) {
-      std::copy_n(c.roots<T>(), ld, p);
-      continue;
-    }
-    if (state.sink == i) {  // It has its head: ROOT.
-      std::fill_n(p, ld, T(0));
-      p[0] = T(1);
-      continue;
-    }
-    if constexpr (kHasRows) {
-      if (state.rows) {
-        double* row = rows + s * ld;
-        const std::size_t words =
-            std::min(kBlockWords, static_cast<std::size_t>(c.n()) + 1 - block_);
-        std::copy_n(partial_.data() + (index(state.anchor) * words + level - block_) * ld, ld, row);
-        Decided decided[kBlockWords];
-        std::size_t begin = kBlockWords;
-        auto at = static_cast<std::int32_t>(s);
-        for (std::size_t l = level; l > block_; --l) {
-          const State& below = levels_[l].states[index(at)];
-          if (static_cast<std::size_t>(below.sink) != l - 1) {
-            decided[--begin] = {levels_[l - 1].rows.data() + index(below.parent) * ld, l - 1,
-                                index(below.head), below.inverse_p};
-          }
-          at = below.parent;
-        }
-        reduce_rows(decided + begin, kBlockWords - begin, ld, 1, row);
-        state.visits = std::max(state.visits, row[i] * c.total_weight(i));
-        const double error = row_error(state.visits, state.amplification);
-        if (error <= kMostError) {
-          row_law(c.weights<double>(i), row, leads(static_cast<std::int32_t>(s)), i, ld, p);
-          children_.back().error = error;
-          continue;
-        }
-        state.rows = false;
-      }
-    }
-    find_exact_law(level, static_cast<std::int32_t>(s), path, p);
+  State& state = levels_[level].states[index(s)];
+  if (level == 0) {
+    std::copy_n(c.roots<T>(), ld, p);
+    return 0;
   }
+  if (state.sink == i) {  // It has its head: ROOT.
+    std::fill_n(p, ld, T(0));
+    p[0] = T(1);
+    return 0;
+  }
+  if constexpr (kHasRows) {
+    if (state.rows) {
+      double* row = levels_[level].rows.data() + index(s) * ld;
+      const std::size_t words = std::min(kBlockWords, static_cast<std::size_t>(c.n()) + 1 - block_);
+      std::copy_n(partial_.data() + (index(state.anchor) * words + level - block_) * ld, ld, row);
+      Decided decided[kBlockWords];
+      std::size_t begin = kBlockWords;
+      std::int32_t at = s;
+      for (std::size_t l = level; l > block_; --l) {
+        const Link link = levels_[l].links[index(at)];
+        if (static_cast<std::size_t>(state.sink) != l - 1) {
+          decided[--begin] = {levels_[l - 1].rows.data() + index(link.parent) * ld, l - 1,
+                              index(link.head), levels_[l].states[index(at)].inverse_p};
+        }
+        at = link.parent;
+      }
+      reduce_rows(decided + begin, kBlockWords - begin, ld, 1, row);
+      state.visits = std::max(state.visits, row[i] * c.total_weight(i));
+      const double error = row_error(state.visits, state.amplification);
+      if (error <= kMostError) {
+        row_law(c.weights<double>(i), row, leads(s), i, ld, p);
+        return error;
+      }
+      state.rows = false;
+    }
+  }
+  find_exact_law(level, s, path, p);
+  return 0;
 }
 
-// The contracted law in place of that from rows, without the heads taken.
+// The contracted law in place of that from rows, without the heads taken. Returns what is left.
 template <typename T>
 T Beam<T>::make_exact(std::size_t level, std::int32_t s, PathScratch& path) {
   T* p = law(s);
+  Children& own = children_[index(s)];
   find_exact_law(level, s, path, p);
-  children_[index(s)].error = 0;
-  // A prefix that goes on has all that it took among the candidates.
-  for (const Candidate& c : candidates_) {
-    if (c.state == s) p[c.head] = T(0);
+  own.error = 0;
+  own.uncertain = false;
+  for (std::int32_t c = own.last; c >= 0; c = candidates_[index(c)].previous) {
+    p[candidates_[index(c)].head] = T(0);
   }
   return sum_of(p, conditionals_->ld());
 }
 
-// Adds the prefix's child with the next largest Gumbel, if that is above the bar. False if there is
-// none, or none above.
+// Random numbers of a prefix's child: two blocks each, the first for its head, the second for its
+// Gumbel.
 template <typename T>
-bool Beam<T>::next_child(std::size_t level, std::int32_t s, double bar, PathScratch& path) {
-  const State& state = levels_[level].states[index(s)];
-  const std::size_t ld = conditionals_->ld();
-  Children& own = children_[index(s)];
-  T* p = law(s);
-  T left = sum_of(p, ld);
-  double gumbel = state.gumbel;
-  if (own.begun) {
-    const double exponential = own.stream.exponential();
-    if (own.error > 0 && !(T(own.error) < T(kMostError) * left)) {
-      // So little is left that the rows' error shows. If it stays below the bar for all that, what
-      // it is need not be known.
-      const double most = to_double(left) + static_cast<double>(ld) * own.error;
-      if (truncated_gumbel(state.log_p + std::log(most), own.last, exponential) < bar) return false;
-      left = make_exact(level, s, path);
-    }
-    if (!(T(0) < left)) return false;
-    gumbel = truncated_gumbel(state.log_p + log_of(left), own.last, exponential);
-    if (gumbel < bar) return false;
-  }
-  int head = choose(p, ld, left, own.stream);
-  if (own.error > 0 && !(T(own.error) < p[head])) {  // Perhaps impossible: rows do not tell.
-    left = make_exact(level, s, path);
-    if (!(T(0) < left)) return false;
-    head = choose(p, ld, left, own.stream);
-  }
-  candidates_.push_back({gumbel, log_of(p[head]), s, head});
-  p[head] = T(0);
-  own.last = gumbel;
-  own.begun = true;
-  return true;
+Stream Beam<T>::stream(std::size_t level, std::int32_t s, std::int32_t child, int block) const {
+  const std::uint64_t first = level * kLevelBlocks + 2 * static_cast<std::uint64_t>(child) +
+                              static_cast<std::uint64_t>(block);
+  return Stream(seed_, sentence_, static_cast<std::uint32_t>(s), Purpose::kBeam, first);
 }
 
-// The children with the `width` largest Gumbels, in rounds: every prefix whose last child is still
-// among them makes the next one.
+// Which Gumbel the prefix's next child has.
+template <typename T>
+void Beam<T>::look_ahead(std::size_t level, std::int32_t s) {
+  const State& state = levels_[level].states[index(s)];
+  Children& own = children_[index(s)];
+  const std::size_t ld = conditionals_->ld();
+  T left = sum_of(law(s), ld);
+  own.uncertain = own.error > 0 && !(T(own.error) < T(kMostError) * left);
+  if (own.uncertain) left = left + T(static_cast<double>(ld) * own.error);
+  if (!(T(0) < left)) {
+    own.next = -HUGE_VAL;
+    return;
+  }
+  own.next = truncated_gumbel(state.log_p + log_of(left), candidates_[index(own.last)].gumbel,
+                              stream(level, s, own.count, 1).exponential());
+}
+
+// Makes the prefix's next child, which is certain to be there, a candidate.
+template <typename T>
+void Beam<T>::take_child(std::size_t level, std::int32_t s, PathScratch& path) {
+  Children& own = children_[index(s)];
+  const std::size_t ld = conditionals_->ld();
+  T* p = law(s);
+  Stream random = stream(level, s, own.count, 0);
+  int head = choose(p, ld, sum_of(p, ld), random);
+  if (own.error > 0 && !(T(own.error) < p[head])) {  // Perhaps impossible: rows do not tell.
+    const T left = make_exact(level, s, path);
+    TAPROOT_ASSERT(T(0) < left);
+    head = choose(p, ld, left, random);
+  }
+  candidates_.push_back({own.next, log_of(p[head]), s, head, own.last});
+  p[head] = T(0);
+  own.last = static_cast<std::int32_t>(candidates_.size()) - 1;
+  ++own.count;
+  look_ahead(level, s);
+}
+
+// The children with the `width` largest Gumbels. In rounds: all that are known for certain, of
+// children taken and of next ones, put a bar; the next ones above it are taken, and more become
+// known.
 template <typename T>
 void Beam<T>::select(std::size_t level, std::size_t width, PathScratch& path) {
-  candidates_.clear();
-  active_.clear();
-  double bar = -HUGE_VAL;
-  for (std::size_t s = 0; s < levels_[level].states.size(); ++s) {
-    active_.push_back(static_cast<std::int32_t>(s));
+  const auto& states = levels_[level].states;
+  const std::size_t ld = conditionals_->ld();
+  laws_.resize(states.size() * ld);
+  if (kHasRows && level > 0) {
+    levels_[level].rows.resize(states.size() * ld);
+    levels_[level].row_count = states.size();
   }
-  while (!active_.empty()) {
-    std::erase_if(active_, [&](std::int32_t s) { return !next_child(level, s, bar, path); });
-    if (candidates_.size() >= width) {
-      const auto last = candidates_.begin() + static_cast<std::ptrdiff_t>(width - 1);
-      std::nth_element(candidates_.begin(), last, candidates_.end(),
-                       [](const Candidate& a, const Candidate& b) { return a.gumbel > b.gumbel; });
-      bar = last->gumbel;
-      candidates_.resize(width);
-      std::erase_if(active_, [&](std::int32_t s) { return children_[index(s)].last < bar; });
+  candidates_.clear();
+  children_.resize(states.size());
+  active_.clear();
+  largest_.clear();
+  const auto note = [&](const Children& own) {
+    if (!own.uncertain && own.next > -HUGE_VAL) largest_.push_back(own.next);
+  };
+  for (std::size_t k = 0; k < states.size(); ++k) {
+    const auto s = static_cast<std::int32_t>(k);
+    Children& own = children_[k];
+    own = {states[k].gumbel, find_law(level, s, path, law(s)), 0, -1, false};
+    note(own);  // The first child has its prefix's Gumbel.
+    take_child(level, s, path);
+    note(own);
+    if (own.next > -HUGE_VAL) active_.push_back(s);
+  }
+  double bar = -HUGE_VAL;
+  for (;;) {
+    if (largest_.size() >= width) {
+      const auto last = largest_.begin() + static_cast<std::ptrdiff_t>(width - 1);
+      std::nth_element(largest_.begin(), last, largest_.end(), std::greater<>());
+      bar = *last;
+      largest_.resize(width);
+    }
+    std::erase_if(active_, [&](std::int32_t s) {
+      const double next = children_[index(s)].next;
+      return next < bar || next == -HUGE_VAL;
+    });
+    if (active_.empty()) break;
+    for (const std::int32_t s : active_) {
+      if (children_[index(s)].uncertain) {  // It matters after all: find out.
+        make_exact(level, s, path);
+        look_ahead(level, s);
+      } else {
+        take_child(level, s, path);
+      }
+      note(children_[index(s)]);
     }
   }
-  // The order is the same whatever the selection did: by prefix, then by head.
-  std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
-    return a.state != b.state ? a.state < b.state : a.head < b.head;
-  });
+  std::erase_if(candidates_, [&](const Candidate& c) { return c.gumbel < bar; });
+  put_in_order(states.size());
+}
+
+// By prefix, then by head: the same whatever the rounds were.
+template <typename T>
+void Beam<T>::put_in_order(std::size_t states) {
+  places_.assign(states + 1, 0);
+  for (const Candidate& c : candidates_) ++places_[index(c.state) + 1];
+  for (std::size_t s = 0; s < states; ++s) places_[s + 1] += places_[s];
+  ordered_.resize(candidates_.size());
+  for (const Candidate& c : candidates_) ordered_[index(places_[index(c.state)]++)] = c;
+  std::int32_t begin = 0;
+  for (std::size_t s = 0; s < states; begin = places_[s++]) {
+    std::sort(ordered_.begin() + begin, ordered_.begin() + places_[s],
+              [](const Candidate& a, const Candidate& b) { return a.head < b.head; });
+  }
+  candidates_.swap(ordered_);
 }
 
 // The next level's prefixes from the candidates.
@@ -278,13 +322,12 @@ void Beam<T>::make_level(std::size_t level) {
   const int i = static_cast<int>(level);
   const auto& parents = levels_[level].states;
   auto& states = levels_[level + 1].states;
+  auto& links = levels_[level + 1].links;
   double* leads_to = next_leads_.resize(candidates_.size() * ld);
   for (const Candidate& from : candidates_) {
     State state = parents[index(from.state)];
-    state.log_p += from.p;
+    state.log_p += from.log_p;
     state.gumbel = from.gumbel;
-    state.parent = from.state;
-    state.head = from.head;
     if (level == 0) {
       state.sink = from.head;
       state.visits = c.visits(from.head);
@@ -303,6 +346,7 @@ void Beam<T>::make_level(std::size_t level) {
       merge_leads(old, i, old[from.head], ld, leads_to);
     }
     states.push_back(state);
+    links.push_back({from.state, from.head});
     leads_to += ld;
   }
   std::swap(leads_, next_leads_);

@@ -35,8 +35,8 @@ class Beam {
 
   std::size_t size() const { return results_.size(); }
   double gumbel(std::size_t i) const { return results_[i].gumbel; }
-  /// The heads of tree i, by word.
-  void heads(std::size_t i, std::int32_t* out) const;
+  /// The heads of the first `count` trees, by word, n apart.
+  void heads(std::size_t count, std::int32_t* out) const;
 
   std::size_t bytes() const;
 
@@ -50,37 +50,46 @@ class Beam {
     double inverse_p;  // The pivot of its last word's row.
     double visits;     // As in RowPath.
     double amplification;
-    std::int32_t parent;
-    std::int32_t head;  // Of its last word.
     std::int32_t sink;
     std::int32_t anchor;  // Its ancestor at the first level of the block.
     bool rows;            // Whether rows hold.
   };
   struct Candidate {
     double gumbel;
-    double p;  // log
+    double log_p;  // Of its head, given the prefix.
     std::int32_t state;
     std::int32_t head;
+    std::int32_t previous;  // Taken by the same prefix; -1: none.
+  };
+  // The way back to the root, apart from the rest of a state: it is walked often, and at random.
+  struct Link {
+    std::int32_t parent;
+    std::int32_t head;  // Of the state's last word.
   };
   struct Level {
     std::vector<State> states;
+    std::vector<Link> links;
     Buffer<double> rows;  // [state][ld]
     std::size_t row_count = 0;
   };
-  // What is left of a prefix's children.
+  // What a prefix's next child would have.
   struct Children {
-    Stream stream;
-    double last;   // Gumbel
-    double error;  // Of the law, if it came from rows; else 0.
-    bool begun;
+    double next;         // Its Gumbel; -inf if there is none.
+    double error;        // Of the law, if it came from rows; else 0.
+    std::int32_t count;  // Taken so far.
+    std::int32_t last;   // Candidate; -1: none.
+    bool uncertain;      // The Gumbel is a bound: so little is left that the rows' error shows.
   };
 
-  void start_block(std::size_t level, Scratch& scratch);
-  void find_laws(std::size_t level, PathScratch& path);
+  void start_block(std::size_t level);
+  double find_law(std::size_t level, std::int32_t state, PathScratch& path, T* p);
   void find_exact_law(std::size_t level, std::int32_t state, PathScratch& path, T* p);
   T make_exact(std::size_t level, std::int32_t state, PathScratch& path);
+  Stream stream(std::size_t level, std::int32_t state, std::int32_t child, int block) const;
+  void look_ahead(std::size_t level, std::int32_t state);
+  void take_child(std::size_t level, std::int32_t state, PathScratch& path);
   void select(std::size_t level, std::size_t width, PathScratch& path);
-  bool next_child(std::size_t level, std::int32_t state, double bar, PathScratch& path);
+  void put_in_order(std::size_t states);
   void make_level(std::size_t level);
   T* law(std::int32_t state) {
     return laws_.data() + static_cast<std::size_t>(state) * conditionals_->ld();
@@ -100,7 +109,10 @@ class Beam {
   Buffer<T> laws_;  // [state][ld], without the heads taken.
   std::vector<Children> children_;
   std::vector<std::int32_t> active_;
+  std::vector<double> largest_;  // Gumbels of children taken, and of next ones.
   std::vector<Candidate> candidates_;
+  std::vector<Candidate> ordered_;
+  std::vector<std::int32_t> places_;
   std::vector<Result> results_;
 };
 

@@ -223,10 +223,11 @@ void DistinctSampler::State::sample_beam(std::size_t k, DistinctSample& out,
     out.exhausted = from.size() <= k;
     out.threshold = out.exhausted ? -HUGE_VAL : from.gumbel(k);
     out.memory = from.bytes();
+    const auto n = static_cast<std::size_t>(data->table.n);
+    out.heads.resize(size * n);
+    from.heads(size, out.heads.data());
     for (std::size_t i = 0; i < size; ++i) {
-      from.heads(i, heads.data());
-      out.heads.insert(out.heads.end(), heads.data(), heads.data() + data->table.n);
-      out.log_prob.push_back(detail::tree_log_prob(*data, heads.data()));
+      out.log_prob.push_back(detail::tree_log_prob(*data, out.heads.data() + i * n));
       out.gumbel.push_back(from.gumbel(i));
     }
   };
@@ -234,7 +235,6 @@ void DistinctSampler::State::sample_beam(std::size_t k, DistinctSample& out,
     take(beam);
     if (out.threshold >= detail::kLeastGumbelInDouble || conditionals.fits_double()) return;
     conditionals.widen(scratch);
-    out.heads.clear();
     out.log_prob.clear();
     out.gumbel.clear();
   }
