@@ -69,39 +69,58 @@ HWY_INLINE int find_best(Edmonds& e, int32_t id, const double* HWY_RESTRICT row,
   return static_cast<int>(found);
 }
 
-// row -= value; whether nothing was rounded.
-HWY_INLINE bool subtract(double* HWY_RESTRICT row, size_t ld, double value) {
+// row -= value. Whether nothing was rounded; if `rounded` already, that is not asked.
+HWY_INLINE bool subtract(double* HWY_RESTRICT row, size_t ld, double value, bool rounded) {
   const D d;
   const V b = hn::Set(d, value);
-  auto rounded = hn::FirstN(d, 0);
-  for (size_t j = 0; j < ld; j += kLanes) {
+  size_t j = 0;
+  for (; j < ld && !rounded; j += kLanes) {
     const V a = hn::LoadU(d, row + j);
     const V r = hn::Sub(a, b);
     const V of_b = hn::Sub(a, r);
     const V rest = hn::Add(hn::Sub(a, hn::Add(r, of_b)), hn::Sub(of_b, b));
     // NaN for -inf: not less, not greater than 0.
-    rounded = hn::Or(rounded, hn::Gt(hn::Abs(rest), hn::Zero(d)));
+    rounded = !hn::AllFalse(d, hn::Gt(hn::Abs(rest), hn::Zero(d)));
     hn::StoreU(r, d, row + j);
   }
-  return hn::AllFalse(d, rounded);
+  for (; j < ld; j += kLanes) hn::StoreU(hn::Sub(hn::LoadU(d, row + j), b), d, row + j);
+  return !rounded;
 }
 
-// Entry by entry the larger of two rows of node `id`, with the words their edges lead to.
-// modifiers_b may be null: then all lead to `word`.
-HWY_INLINE void take_larger(Edmonds& e, int32_t id, double* HWY_RESTRICT a,
-                            double* HWY_RESTRICT modifiers_a, const double* HWY_RESTRICT b,
-                            const double* modifiers_b, double word) {
+// A node's edges: their values, the words they lead to, and 0 or, for heads that are part of the
+// node itself, -inf. Of a single word the last two are known without: null.
+struct Edges {
+  double* values;
+  double* modifiers;
+  double* inside;
+};
+
+HWY_INLINE Edges edges_of(Edmonds& e, int32_t id) {
+  const size_t at = static_cast<size_t>(e.nodes[static_cast<size_t>(id)].row) * e.graph.ld;
+  if (id <= e.graph.n) return {e.rows.data() + at, nullptr, nullptr};
+  return {e.rows.data() + at, e.modifiers.data() + at, e.inside.data() + at};
+}
+
+// Head by head the larger of two edges into parts of node `id`, into a. b may be of one word.
+HWY_INLINE void take_larger(Edmonds& e, int32_t id, const Edges& a, const Edges& b, int32_t word) {
   const D d;
   const size_t ld = e.graph.ld;
   const Node& node = e.nodes[static_cast<size_t>(id)];
   const V unit = hn::Set(d, node.rounds * kUnit);
   const V magnitude = hn::Set(d, node.magnitude);
   for (size_t j = 0; j < ld; j += kLanes) {
-    const V x = hn::LoadU(d, a + j);
-    const V y = hn::LoadU(d, b + j);
-    const V of_x = hn::LoadU(d, modifiers_a + j);
-    const V of_y = modifiers_b == nullptr ? hn::Set(d, word) : hn::LoadU(d, modifiers_b + j);
-    auto larger = hn::Gt(y, x);
+    const V inside = hn::LoadU(d, a.inside + j);
+    V x = hn::LoadU(d, a.values + j);
+    const V y = hn::Add(hn::LoadU(d, b.values + j), inside);
+    const V of_x = hn::LoadU(d, a.modifiers + j);
+    V of_y = hn::Set(d, static_cast<double>(word));
+    if (b.modifiers != nullptr) {
+      const V other = hn::LoadU(d, b.inside + j);
+      x = hn::Add(x, other);
+      hn::StoreU(hn::Min(inside, other), d, a.inside + j);
+      of_y = hn::LoadU(d, b.modifiers + j);
+    }
+    const auto larger = hn::Gt(y, x);
     // False where one or both are -inf.
     const V slack = hn::Mul(unit, hn::Add(hn::Max(hn::Abs(x), hn::Abs(y)), magnitude));
     const auto close = hn::Le(hn::Abs(hn::Sub(x, y)), slack);
@@ -124,14 +143,15 @@ HWY_INLINE void take_larger(Edmonds& e, int32_t id, double* HWY_RESTRICT a,
           takes = e.compare({head, static_cast<int32_t>(my[l])},
                             {head, static_cast<int32_t>(mx[l])}, id) > 0;
         }
-        a[j + l] = takes ? ys[l] : xs[l];
-        modifiers_a[j + l] = takes ? my[l] : mx[l];
+        a.values[j + l] = takes ? ys[l] : xs[l];
+        a.modifiers[j + l] = takes ? my[l] : mx[l];
       }
       continue;
     }
-    hn::StoreU(hn::IfThenElse(larger, y, x), d, a + j);
-    hn::StoreU(hn::IfThenElse(larger, of_y, of_x), d, modifiers_a + j);
+    hn::StoreU(hn::IfThenElse(larger, y, x), d, a.values + j);
+    hn::StoreU(hn::IfThenElse(larger, of_y, of_x), d, a.modifiers + j);
   }
+  if (b.modifiers == nullptr) a.values[word] = a.inside[word] = -HUGE_VAL;
 }
 
 // The cycle from path[begin] to the path's end becomes one node.
@@ -149,30 +169,28 @@ HWY_INLINE int32_t contract_cycle(Edmonds& e, size_t begin) {
     part.on_path = false;
     whole.magnitude = std::max(whole.magnitude, part.magnitude + std::abs(part.value.high));
     rounds = std::max(rounds, part.rounds);
-    exact &=
-        subtract(row_of(e, part), ld, part.value.high) && part.rounds == 0 && part.value.low == 0;
+    exact &= subtract(row_of(e, part), ld, part.value.high, part.rounds > 0 || part.value.low != 0);
   }
   whole.rounds = exact ? 0 : rounds + 2;
-  const Node& first = e.nodes[static_cast<size_t>(e.path[begin])];
+  const int32_t head = e.path[begin];
+  const Node& first = e.nodes[static_cast<size_t>(head)];
   whole.row = first.row;
   whole.first = first.first;
-  double* HWY_RESTRICT row = row_of(e, whole);
-  double* HWY_RESTRICT modifiers = e.modifiers.data() + static_cast<size_t>(whole.row) * ld;
-  if (e.path[begin] <= e.graph.n) {
-    std::fill(modifiers, modifiers + ld, static_cast<double>(e.path[begin]));
+  const Edges edges = edges_of(e, id);
+  if (head <= e.graph.n) {
+    std::fill_n(edges.modifiers, ld, static_cast<double>(head));
+    std::fill_n(edges.inside, ld, 0.0);
+    edges.inside[head] = -HUGE_VAL;
   }
   int32_t last = first.last;
   for (size_t at = begin + 1; at < e.path.size(); ++at) {
     const int32_t other = e.path[at];
     const Node& part = e.nodes[static_cast<size_t>(other)];
-    const double* of =
-        other <= e.graph.n ? nullptr : e.modifiers.data() + static_cast<size_t>(part.row) * ld;
-    take_larger(e, id, row, modifiers, row_of(e, part), of, static_cast<double>(other));
+    take_larger(e, id, edges, edges_of(e, other), other);
     e.next_word[static_cast<size_t>(last)] = part.first;
     last = part.last;
   }
   whole.last = last;
-  for (int32_t m = whole.first; m != 0; m = e.next_word[static_cast<size_t>(m)]) row[m] = -HUGE_VAL;
   return id;
 }
 
@@ -324,6 +342,7 @@ void Edmonds::start(const EdgeGraph& g) {
   double* to = rows.resize((n + 1) * g.ld);
   std::copy(g.columns + g.ld, g.columns + (n + 1) * g.ld, to + g.ld);
   modifiers.resize((n + 1) * g.ld);
+  inside.resize((n + 1) * g.ld);
   std::int32_t* next = next_word.resize(n + 1);
   std::fill(next, next + n + 1, 0);
   for (std::int32_t m = 0; m <= g.n; ++m) {
@@ -337,8 +356,7 @@ std::int32_t Edmonds::add_node() {
   return id;
 }
 
-// The node that a word is part of now, and what it has cost on the way there.
-Edmonds::Pair Edmonds::offset_of(std::int32_t word, std::int32_t& node) {
+Edmonds::Pair Edmonds::climb(std::int32_t word, std::int32_t& node) {
   chain.clear();
   std::int32_t at = word;
   for (; nodes[index(at)].up != at; at = nodes[index(at)].up) chain.push_back(at);

@@ -90,7 +90,14 @@ class Edmonds {
   static Pair difference(double a, Pair b);
   void start(const EdgeGraph& graph);
   std::int32_t add_node();
-  Pair offset_of(std::int32_t word, std::int32_t& node);
+  /// The node that a word is part of now, and what it has cost on the way there.
+  Pair offset_of(std::int32_t word, std::int32_t& node) {
+    const Node& own = nodes[static_cast<std::size_t>(word)];
+    node = own.up;
+    if (nodes[static_cast<std::size_t>(own.up)].up != own.up) return climb(word, node);
+    return own.offset;
+  }
+  Pair climb(std::int32_t word, std::int32_t& node);
   const Cost& cost(std::int32_t node);
   void add(Edge edge, std::int32_t within, int sign, Cost& sum);
   int compare(Edge a, Edge b, std::int32_t within);
@@ -105,6 +112,7 @@ class Edmonds {
   std::vector<std::int32_t> chain;
   Buffer<double> rows;       // [row][h]
   Buffer<double> modifiers;  // [row][h], the words that the edges of a contracted cycle lead to.
+  Buffer<double> inside;     // [row][h], -inf for its own words, else 0.
   Buffer<std::int32_t> next_word;
   Buffer<double> enter;  // When a walk around the tree enters and leaves a word.
   Buffer<double> leave;
