@@ -69,22 +69,19 @@ HWY_INLINE int find_best(Edmonds& e, int32_t id, const double* HWY_RESTRICT row,
   return static_cast<int>(found);
 }
 
-// row -= value. Whether nothing was rounded; if `rounded` already, that is not asked.
-HWY_INLINE bool subtract(double* HWY_RESTRICT row, size_t ld, double value, bool rounded) {
+// Whether row + shift is exact everywhere.
+HWY_INLINE bool adds_exactly(const double* HWY_RESTRICT row, size_t ld, double shift) {
   const D d;
-  const V b = hn::Set(d, value);
-  size_t j = 0;
-  for (; j < ld && !rounded; j += kLanes) {
+  const V b = hn::Set(d, shift);
+  for (size_t j = 0; j < ld; j += kLanes) {
     const V a = hn::LoadU(d, row + j);
-    const V r = hn::Sub(a, b);
-    const V of_b = hn::Sub(a, r);
-    const V rest = hn::Add(hn::Sub(a, hn::Add(r, of_b)), hn::Sub(of_b, b));
-    // NaN for -inf: not less, not greater than 0.
-    rounded = !hn::AllFalse(d, hn::Gt(hn::Abs(rest), hn::Zero(d)));
-    hn::StoreU(r, d, row + j);
+    const V r = hn::Add(a, b);
+    const V of_b = hn::Sub(r, a);
+    const V rest = hn::Add(hn::Sub(a, hn::Sub(r, of_b)), hn::Sub(b, of_b));
+    // NaN for -inf: not greater than 0.
+    if (!hn::AllFalse(d, hn::Gt(hn::Abs(rest), hn::Zero(d)))) return false;
   }
-  for (; j < ld; j += kLanes) hn::StoreU(hn::Sub(hn::LoadU(d, row + j), b), d, row + j);
-  return !rounded;
+  return true;
 }
 
 // A node's edges: their values, the words they lead to, and 0 or, for heads that are part of the
@@ -101,17 +98,20 @@ HWY_INLINE Edges edges_of(Edmonds& e, int32_t id) {
   return {e.rows.data() + at, e.modifiers.data() + at, e.inside.data() + at};
 }
 
-// Head by head the larger of two edges into parts of node `id`, into a. b may be of one word.
-HWY_INLINE void take_larger(Edmonds& e, int32_t id, const Edges& a, const Edges& b, int32_t word) {
+// Head by head the larger of two edges into parts of node `id`, a or b + shift, into a. b may be of
+// one word.
+HWY_INLINE void take_larger(Edmonds& e, int32_t id, const Edges& a, const Edges& b, double shift,
+                            int32_t word) {
   const D d;
   const size_t ld = e.graph.ld;
   const Node& node = e.nodes[static_cast<size_t>(id)];
   const V unit = hn::Set(d, node.rounds * kUnit);
   const V magnitude = hn::Set(d, node.magnitude);
+  const V by = hn::Set(d, shift);
   for (size_t j = 0; j < ld; j += kLanes) {
     const V inside = hn::LoadU(d, a.inside + j);
     V x = hn::LoadU(d, a.values + j);
-    const V y = hn::Add(hn::LoadU(d, b.values + j), inside);
+    const V y = hn::Add(hn::Add(hn::LoadU(d, b.values + j), by), inside);
     const V of_x = hn::LoadU(d, a.modifiers + j);
     V of_y = hn::Set(d, static_cast<double>(word));
     if (b.modifiers != nullptr) {
@@ -154,43 +154,55 @@ HWY_INLINE void take_larger(Edmonds& e, int32_t id, const Edges& a, const Edges&
   if (b.modifiers == nullptr) a.values[word] = a.inside[word] = -HUGE_VAL;
 }
 
-// The cycle from path[begin] to the path's end becomes one node.
+// The cycle from path[begin] to the path's end becomes one node. Its largest part stays as it is,
+// and the others are shifted to it: so an entry is rounded log n times at most.
 HWY_INLINE int32_t contract_cycle(Edmonds& e, size_t begin) {
   const size_t ld = e.graph.ld;
   const int32_t id = e.add_node();
+  size_t largest = begin;
+  for (size_t at = begin + 1; at < e.path.size(); ++at) {
+    const auto size = [&](size_t i) { return e.nodes[static_cast<size_t>(e.path[i])].size; };
+    if (size(at) > size(largest)) largest = at;
+  }
+  std::swap(e.path[begin], e.path[largest]);
+  const int32_t core_id = e.path[begin];
+  Node& core = e.nodes[static_cast<size_t>(core_id)];
   Node& whole = e.nodes[static_cast<size_t>(id)];
-  bool exact = true;
-  double rounds = 0;
-  for (size_t at = begin; at < e.path.size(); ++at) {
-    Node& part = e.nodes[static_cast<size_t>(e.path[at])];
-    part.parent = id;
-    part.up = id;
-    part.offset = part.value;
-    part.on_path = false;
-    whole.magnitude = std::max(whole.magnitude, part.magnitude + std::abs(part.value.high));
-    rounds = std::max(rounds, part.rounds);
-    exact &= subtract(row_of(e, part), ld, part.value.high, part.rounds > 0 || part.value.low != 0);
-  }
-  whole.rounds = exact ? 0 : rounds + 2;
-  const int32_t head = e.path[begin];
-  const Node& first = e.nodes[static_cast<size_t>(head)];
-  whole.row = first.row;
-  whole.first = first.first;
+  whole.base = Edmonds::sum(core.base, core.value);
+  whole.row = core.row;
+  whole.root = core.root;
+  whole.first = core.first;
+  whole.last = core.last;
+  whole.size = core.size;
+  whole.rounds = core.rounds;
+  whole.magnitude = core.magnitude;
+  core.parent = id;
+  core.on_path = false;
+  e.top[static_cast<size_t>(core.root)] = id;
   const Edges edges = edges_of(e, id);
-  if (head <= e.graph.n) {
-    std::fill_n(edges.modifiers, ld, static_cast<double>(head));
+  if (core_id <= e.graph.n) {
+    std::fill_n(edges.modifiers, ld, static_cast<double>(core_id));
     std::fill_n(edges.inside, ld, 0.0);
-    edges.inside[head] = -HUGE_VAL;
+    edges.inside[core_id] = -HUGE_VAL;
   }
-  int32_t last = first.last;
   for (size_t at = begin + 1; at < e.path.size(); ++at) {
     const int32_t other = e.path[at];
-    const Node& part = e.nodes[static_cast<size_t>(other)];
-    take_larger(e, id, edges, edges_of(e, other), other);
-    e.next_word[static_cast<size_t>(last)] = part.first;
-    last = part.last;
+    Node& part = e.nodes[static_cast<size_t>(other)];
+    const Edmonds::Pair cost = Edmonds::difference(Edmonds::sum(part.base, part.value), whole.base);
+    part.parent = id;
+    part.on_path = false;
+    e.up[static_cast<size_t>(part.root)] = whole.root;
+    e.cost_up[static_cast<size_t>(part.root)] = cost;
+    const Edges of_part = edges_of(e, other);
+    const bool exact = whole.rounds == 0 && part.rounds == 0 && cost.low == 0 &&
+                       adds_exactly(of_part.values, ld, -cost.high);
+    if (!exact) whole.rounds = std::max(whole.rounds, part.rounds + 2);
+    whole.magnitude = std::max(whole.magnitude, part.magnitude + std::abs(cost.high));
+    take_larger(e, id, edges, of_part, -cost.high, other);
+    e.next_word[static_cast<size_t>(whole.last)] = part.first;
+    whole.last = part.last;
+    whole.size += part.size;
   }
-  whole.last = last;
   return id;
 }
 
@@ -216,7 +228,7 @@ HWY_INLINE bool find_swap(Edmonds& e, int32_t id, Swap& swap) {
     others[head] = -HUGE_VAL;
     const int other = find_best(e, id, others, single ? 1 : 0);
     if (other >= 0) {
-      best = others[other];
+      best = others[other] - node.base.high;
       swap.taken = edge_of(e, id, static_cast<size_t>(other));
     }
   }
@@ -227,7 +239,8 @@ HWY_INLINE bool find_swap(Edmonds& e, int32_t id, Swap& swap) {
     int32_t within = 0;
     const Edmonds::Pair offset = e.offset_of(m, within);
     const double value = (score - offset.high) - offset.low;
-    const double slack = (node.rounds + 2) * kUnit * (std::abs(value) + node.magnitude);
+    const double slack =
+        (node.rounds + 2) * kUnit * (std::abs(value) + node.magnitude + std::abs(node.base.high));
     const Edge edge{node.edge.head, m};
     if (best == -HUGE_VAL || value > best + slack ||
         (value >= best - slack && e.compare(edge, swap.taken, id) > 0)) {
@@ -237,8 +250,9 @@ HWY_INLINE bool find_swap(Edmonds& e, int32_t id, Swap& swap) {
   }
   if (best == -HUGE_VAL) return false;
   swap.loss = node.value.high - best;
-  swap.error =
-      (node.rounds + 2) * kUnit * (std::abs(node.value.high) + std::abs(best) + 2 * node.magnitude);
+  swap.error = (node.rounds + 2) * kUnit *
+               (std::abs(node.value.high) + std::abs(best) +
+                2 * (node.magnitude + std::abs(node.base.high)));
   return true;
 }
 
@@ -249,8 +263,7 @@ bool contract(Edmonds& e, const int32_t* heads, Swap* swap) {
   const bool single = e.graph.root == RootRule::kSingle;
   bool root_taken = false;
   for (int32_t start = 1; start <= n; ++start) {
-    int32_t at = start;
-    e.offset_of(start, at);
+    int32_t at = e.node_of(start);
     if (e.nodes[static_cast<size_t>(at)].done) continue;
     for (;;) {
       Node& node = e.nodes[static_cast<size_t>(at)];
@@ -270,15 +283,14 @@ bool contract(Edmonds& e, const int32_t* heads, Swap* swap) {
       const Edmonds::Pair offset = e.offset_of(node.edge.modifier, within);
       const double score = e.graph.columns[static_cast<size_t>(node.edge.modifier) * e.graph.ld +
                                            static_cast<size_t>(head)];
-      node.value = Edmonds::difference(score, offset);
+      node.value = Edmonds::difference({score, 0}, offset);
       if (heads != nullptr && heads[node.edge.modifier] == head) {
         Swap found;
         if (find_swap(e, at, found) && (swap->within == 0 || e.loses_less(found, *swap))) {
           *swap = found;
         }
       }
-      int32_t to = 0;
-      if (head != 0) e.offset_of(head, to);
+      const int32_t to = head == 0 ? 0 : e.node_of(head);
       if (head == 0 || e.nodes[static_cast<size_t>(to)].done) {
         for (const int32_t id : e.path) e.nodes[static_cast<size_t>(id)].done = true;
         e.path.clear();
@@ -318,21 +330,7 @@ std::int64_t order_of(Edmonds::Edge edge) {
   return static_cast<std::int64_t>((x ^ x >> 31) >> 24);
 }
 
-Edmonds::Pair quick_sum(double high, double low) {
-  const double sum = high + low;
-  return {sum, low - (sum - high)};
-}
-
-Edmonds::Pair add_pairs(Edmonds::Pair a, Edmonds::Pair b) {
-  const double sum = a.high + b.high;
-  const double of_b = sum - a.high;
-  const double rest = (a.high - (sum - of_b)) + (b.high - of_b);
-  return quick_sum(sum, rest + (a.low + b.low));
-}
-
 }  // namespace
-
-Edmonds::Pair Edmonds::difference(double a, Pair b) { return add_pairs({a, 0}, {-b.high, -b.low}); }
 
 void Edmonds::start(const EdgeGraph& g) {
   graph = g;
@@ -343,31 +341,25 @@ void Edmonds::start(const EdgeGraph& g) {
   std::copy(g.columns + g.ld, g.columns + (n + 1) * g.ld, to + g.ld);
   modifiers.resize((n + 1) * g.ld);
   inside.resize((n + 1) * g.ld);
-  std::int32_t* next = next_word.resize(n + 1);
-  std::fill(next, next + n + 1, 0);
+  next_word.assign(n + 1, 0);
+  up.resize(n + 1);
+  top.resize(n + 1);
+  cost_up.assign(n + 1, {0, 0});
   for (std::int32_t m = 0; m <= g.n; ++m) {
-    nodes[index(m)] = {{0, m}, {0, 0}, 0, 0, m, m, m, m, m, {0, 0}, false, false, false, false};
+    up[index(m)] = top[index(m)] = m;
+    Node& node = nodes[index(m)];
+    node = {};
+    node.edge = {0, m};
+    node.parent = node.row = node.root = node.first = node.last = m;
+    node.size = 1;
   }
 }
 
 std::int32_t Edmonds::add_node() {
   const auto id = static_cast<std::int32_t>(nodes.size());
-  nodes.push_back({{0, 0}, {0, 0}, 0, 0, id, 0, 0, 0, id, {0, 0}, false, false, false, false});
+  nodes.emplace_back();
+  nodes.back().parent = id;
   return id;
-}
-
-Edmonds::Pair Edmonds::climb(std::int32_t word, std::int32_t& node) {
-  chain.clear();
-  std::int32_t at = word;
-  for (; nodes[index(at)].up != at; at = nodes[index(at)].up) chain.push_back(at);
-  node = at;
-  Pair offset{0, 0};
-  for (auto below = chain.rbegin(); below != chain.rend(); ++below) {
-    offset = add_pairs(offset, nodes[index(*below)].offset);
-    nodes[index(*below)].offset = offset;
-    nodes[index(*below)].up = node;
-  }
-  return offset;
 }
 
 // What a node's best edge costs, exactly.

@@ -64,15 +64,18 @@ class Edmonds {
   // A word, or a contracted cycle, numbered from n+1 on; and its best in-edge.
   struct Node {
     Edge edge;
-    Pair value;        // Of the edge, less what its word has cost so far.
-    double magnitude;  // The entries of the row err by at most rounds 2^-52 (their own magnitude
-    double rounds;     // and this); not at all if rounds is 0.
+    Pair value;  // Of the edge, less what its word has cost so far.
+    // Entries of the row are values plus `base`, and err by at most rounds 2^-52 (their own
+    // magnitude and `magnitude`); not at all if rounds is 0.
+    Pair base;
+    double magnitude;
+    double rounds;
     std::int32_t parent;
     std::int32_t row;
+    std::int32_t root;  // Of the links between its words.
+    std::int32_t size;
     std::int32_t first;  // Its words, as a list.
     std::int32_t last;
-    std::int32_t up;  // Towards the node it is part of now, and what its words have cost up to
-    Pair offset;      // there: compressed paths.
     bool on_path;
     bool done;
     bool dissolved;
@@ -87,17 +90,34 @@ class Edmonds {
     double error = 0;
   };
 
-  static Pair difference(double a, Pair b);
+  static Pair sum(Pair a, Pair b) {
+    const double high = a.high + b.high;
+    const double of_b = high - a.high;
+    const double rest = (a.high - (high - of_b)) + (b.high - of_b);
+    const double low = rest + (a.low + b.low);
+    const double rounded = high + low;
+    return {rounded, low - (rounded - high)};
+  }
+  static Pair difference(Pair a, Pair b) { return sum(a, {-b.high, -b.low}); }
   void start(const EdgeGraph& graph);
   std::int32_t add_node();
-  /// The node that a word is part of now, and what it has cost on the way there.
-  Pair offset_of(std::int32_t word, std::int32_t& node) {
-    const Node& own = nodes[static_cast<std::size_t>(word)];
-    node = own.up;
-    if (nodes[static_cast<std::size_t>(own.up)].up != own.up) return climb(word, node);
-    return own.offset;
+  /// The node that a word is part of now, and what it has cost so far. There are at most log n
+  /// links from a word to its node's root, since smaller parts link to larger ones.
+  Pair offset_of(std::int32_t word, std::int32_t& node) const {
+    Pair offset{0, 0};
+    auto at = static_cast<std::size_t>(word);
+    while (static_cast<std::size_t>(up[at]) != at) {
+      offset = sum(offset, cost_up[at]);
+      at = static_cast<std::size_t>(up[at]);
+    }
+    node = top[at];
+    return sum(offset, nodes[static_cast<std::size_t>(node)].base);
   }
-  Pair climb(std::int32_t word, std::int32_t& node);
+  std::int32_t node_of(std::int32_t word) const {
+    auto at = static_cast<std::size_t>(word);
+    while (static_cast<std::size_t>(up[at]) != at) at = static_cast<std::size_t>(up[at]);
+    return top[at];
+  }
   const Cost& cost(std::int32_t node);
   void add(Edge edge, std::int32_t within, int sign, Cost& sum);
   int compare(Edge a, Edge b, std::int32_t within);
@@ -109,12 +129,14 @@ class Edmonds {
   std::vector<Node> nodes;
   std::vector<Cost> costs;
   std::vector<std::int32_t> path;
-  std::vector<std::int32_t> chain;
   Buffer<double> rows;       // [row][h]
   Buffer<double> modifiers;  // [row][h], the words that the edges of a contracted cycle lead to.
   Buffer<double> inside;     // [row][h], -inf for its own words, else 0.
-  Buffer<std::int32_t> next_word;
-  Buffer<double> enter;  // When a walk around the tree enters and leaves a word.
+  std::vector<std::int32_t> next_word;
+  std::vector<std::int32_t> up;   // From a word towards the root of its node.
+  std::vector<std::int32_t> top;  // The node of a root.
+  std::vector<Pair> cost_up;      // What a word has cost more than the one above it.
+  Buffer<double> enter;           // When a walk around the tree enters and leaves a word.
   Buffer<double> leave;
   Buffer<double> others;  // A row without some of its entries.
 };
