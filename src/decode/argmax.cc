@@ -16,9 +16,9 @@ Outcome argmax(const ScoreView& scores, RootRule root, std::span<std::int32_t> h
   detail::DecodeScratch& scratch = detail::DecodeScratch::of(detail::Access::scratch(workspace));
   const Outcome outcome = detail::load_columns(scores, scratch.columns);
   if (!outcome.ok()) return outcome;
-  const detail::EdgeGraph graph{scratch.columns.data(), detail::leading_dimension(n), n, root};
+  const detail::EdgeGraph graph{nullptr, detail::leading_dimension(n), n, root, &scores};
   std::int32_t* by_word = scratch.heads.resize(words + 1);
-  if (!scratch.edmonds.best(graph, by_word)) return {Status::kNoTree};
+  if (!scratch.edmonds.best_of(scratch.columns, graph, by_word)) return {Status::kNoTree};
   std::copy_n(by_word + 1, words, heads.data());
   if (score != nullptr) *score = detail::Edmonds::total(graph, by_word).score.value();
   return {};

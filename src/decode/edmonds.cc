@@ -105,7 +105,7 @@ HWY_INLINE void take_larger(Edmonds& e, int32_t id, const Edges& a, const Edges&
   const D d;
   const size_t ld = e.graph.ld;
   const Node& node = e.nodes[static_cast<size_t>(id)];
-  const V unit = hn::Set(d, node.rounds * kUnit);
+  const V unit = hn::Set(d, 2 * node.rounds * kUnit);  // Twice: of two that are close, one counts.
   const V magnitude = hn::Set(d, node.magnitude);
   const V by = hn::Set(d, shift);
   for (size_t j = 0; j < ld; j += kLanes) {
@@ -121,10 +121,9 @@ HWY_INLINE void take_larger(Edmonds& e, int32_t id, const Edges& a, const Edges&
       of_y = hn::LoadU(d, b.modifiers + j);
     }
     const auto larger = hn::Gt(y, x);
-    // False where one or both are -inf.
-    const V slack = hn::Mul(unit, hn::Add(hn::Max(hn::Abs(x), hn::Abs(y)), magnitude));
-    const auto close = hn::Le(hn::Abs(hn::Sub(x, y)), slack);
-    const auto doubtful = hn::And(close, hn::Lt(slack, hn::Set(d, HUGE_VAL)));
+    // False where one or both are -inf. The smallest double stands for 0, to find what is equal.
+    const V slack = hn::MulAdd(unit, hn::Add(hn::Abs(y), magnitude), hn::Set(d, 0x1p-1074));
+    const auto doubtful = hn::Lt(hn::Abs(hn::Sub(x, y)), slack);
     if (HWY_UNLIKELY(!hn::AllFalse(d, doubtful))) {
       HWY_ALIGN double xs[kLanes];
       HWY_ALIGN double ys[kLanes];
@@ -234,7 +233,7 @@ HWY_INLINE bool find_swap(Edmonds& e, int32_t id, Swap& swap) {
   }
   // From the same head to another word of the cycle.
   for (int32_t m = node.first; m != 0; m = e.next_word[static_cast<size_t>(m)]) {
-    const double score = e.graph.columns[static_cast<size_t>(m) * ld + head];
+    const double score = e.graph.score(node.edge.head, m);
     if (m == node.edge.modifier || score == -HUGE_VAL) continue;
     int32_t within = 0;
     const Edmonds::Pair offset = e.offset_of(m, within);
@@ -281,8 +280,7 @@ bool contract(Edmonds& e, const int32_t* heads, Swap* swap) {
       node.edge = edge_of(e, at, static_cast<size_t>(head));
       int32_t within = at;
       const Edmonds::Pair offset = e.offset_of(node.edge.modifier, within);
-      const double score = e.graph.columns[static_cast<size_t>(node.edge.modifier) * e.graph.ld +
-                                           static_cast<size_t>(head)];
+      const double score = e.graph.score(head, node.edge.modifier);
       node.value = Edmonds::difference({score, 0}, offset);
       if (heads != nullptr && heads[node.edge.modifier] == head) {
         Swap found;
@@ -337,8 +335,6 @@ void Edmonds::start(const EdgeGraph& g) {
   const auto n = static_cast<std::size_t>(g.n);
   nodes.resize(n + 1);
   path.clear();
-  double* to = rows.resize((n + 1) * g.ld);
-  std::copy(g.columns + g.ld, g.columns + (n + 1) * g.ld, to + g.ld);
   modifiers.resize((n + 1) * g.ld);
   inside.resize((n + 1) * g.ld);
   next_word.assign(n + 1, 0);
@@ -377,7 +373,7 @@ const Edmonds::Cost& Edmonds::cost(std::int32_t node) {
 // Adds or subtracts the value of an edge into node `within`: its score less what its word has cost
 // in the nodes below.
 void Edmonds::add(Edge edge, std::int32_t within, int sign, Cost& sum) {
-  const double score = graph.columns[index(edge.modifier) * graph.ld + index(edge.head)];
+  const double score = graph.score(edge.head, edge.modifier);
   sum.score.add(sign * score);
   sum.order += sign * order_of(edge);
   for (std::int32_t c = edge.modifier; c != within; c = nodes[index(c)].parent) {
@@ -452,15 +448,34 @@ void Edmonds::number_subtrees(const std::int32_t* heads) {
   }
 }
 
-bool Edmonds::best(const EdgeGraph& g, std::int32_t* heads) {
-  start(g);
+void Edmonds::copy_rows(const EdgeGraph& g) {
+  const std::size_t size = (static_cast<std::size_t>(g.n) + 1) * g.ld;
+  std::copy(g.columns + g.ld, g.columns + size, rows.resize(size) + g.ld);
+}
+
+bool Edmonds::run(std::int32_t* heads) {
   if (!HWY_DYNAMIC_DISPATCH(contract)(*this, nullptr, nullptr)) return false;
   expand(heads);
   return true;
 }
 
+bool Edmonds::best(const EdgeGraph& g, std::int32_t* heads) {
+  copy_rows(g);
+  start(g);
+  return run(heads);
+}
+
+bool Edmonds::best_of(Buffer<double>& columns, const EdgeGraph& g, std::int32_t* heads) {
+  std::swap(rows, columns);
+  start(g);
+  const bool found = run(heads);
+  std::swap(rows, columns);
+  return found;
+}
+
 bool Edmonds::next(const EdgeGraph& g, const std::int32_t* heads, std::int32_t& modifier,
                    Cost& loss) {
+  copy_rows(g);
   start(g);
   number_subtrees(heads);
   others.resize(g.ld);
@@ -476,7 +491,7 @@ bool Edmonds::next(const EdgeGraph& g, const std::int32_t* heads, std::int32_t& 
 Edmonds::Cost Edmonds::total(const EdgeGraph& g, const std::int32_t* heads) {
   Cost sum;
   for (std::int32_t m = 1; m <= g.n; ++m) {
-    sum.score.add(g.columns[index(m) * g.ld + index(heads[m])]);
+    sum.score.add(g.score(heads[m], m));
     sum.order += order_of({heads[m], m});
   }
   return sum;

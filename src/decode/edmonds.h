@@ -6,6 +6,7 @@
 
 #include "core/buffer.h"
 #include "core/exact_sum.h"
+#include "taproot/scores.h"
 #include "taproot/types.h"
 
 namespace taproot::detail {
@@ -17,6 +18,13 @@ struct EdgeGraph {
   std::size_t ld;
   int n;
   RootRule root;
+  /// Where scores are looked up if the columns are used up; see Edmonds::best().
+  const ScoreView* view = nullptr;
+
+  double score(std::int32_t head, std::int32_t modifier) const {
+    if (view != nullptr) return (*view)(head, modifier);
+    return columns[static_cast<std::size_t>(modifier) * ld + static_cast<std::size_t>(head)];
+  }
 };
 
 /// The best tree by contraction (Chu and Liu 1965, Edmonds 1967) on a dense graph in O(n^2) (Tarjan
@@ -41,6 +49,9 @@ class Edmonds {
 
   /// The best tree's heads by word, [n+1]. False if there is none.
   bool best(const EdgeGraph& graph, std::int32_t* heads);
+
+  /// The same for columns that may be overwritten, of the scores in graph.view: saves a copy.
+  bool best_of(Buffer<double>& columns, const EdgeGraph& graph, std::int32_t* heads);
 
   /// Of the best tree of `graph`, which must be `heads`: the word without whose edge the best tree
   /// there is comes second, and by how much. False if there is no other tree. (Camerini, Fratta and
@@ -100,6 +111,8 @@ class Edmonds {
   }
   static Pair difference(Pair a, Pair b) { return sum(a, {-b.high, -b.low}); }
   void start(const EdgeGraph& graph);
+  void copy_rows(const EdgeGraph& graph);
+  bool run(std::int32_t* heads);
   std::int32_t add_node();
   /// The node that a word is part of now, and what it has cost so far. There are at most log n
   /// links from a word to its node's root, since smaller parts link to larger ones.

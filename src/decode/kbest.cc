@@ -84,7 +84,7 @@ Outcome KBest::build(const ScoreView& scores, RootRule root) {
 // The graph with the edges forbidden and required by a chain of masks.
 detail::EdgeGraph KBest::State::graph(std::int32_t mask) {
   const std::size_t size = (index(n) + 1) * ld();
-  if (mask < 0) return {columns.data(), ld(), n, root};
+  if (mask < 0) return {columns.data(), ld(), n, root, nullptr};
   double* to = masked.resize(size);
   std::copy_n(columns.data(), size, to);
   for (; mask >= 0; mask = masks[index(mask)].parent) {
@@ -98,7 +98,7 @@ detail::EdgeGraph KBest::State::graph(std::int32_t mask) {
       column[m.head] = -HUGE_VAL;
     }
   }
-  return {to, ld(), n, root};
+  return {to, ld(), n, root, nullptr};
 }
 
 // The best tree under a chain of masks; -1 if there is none.
@@ -148,7 +148,8 @@ bool KBest::next(std::span<std::int32_t> heads, double& score) {
     s.pending = {{forbids, given}, {forbids + 1, subset.tree}};
   }
   std::copy_n(s.tree(given) + 1, heads.size(), heads.data());
-  score = Edmonds::total({s.columns.data(), s.ld(), s.n, s.root}, s.tree(given)).score.value();
+  score =
+      Edmonds::total({s.columns.data(), s.ld(), s.n, s.root, nullptr}, s.tree(given)).score.value();
   return true;
 }
 

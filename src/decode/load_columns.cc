@@ -15,55 +15,74 @@
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
-// Whether all scores off the diagonal and column 0 are ones that decoders take. Heads are taken by
-// squares' sides: their rows converted and padded in `strip`, then transposed.
+// Whether lanes hold scores that decoders take, or -inf.
+HWY_INLINE bool are_fine(V s) {
+  const D d;
+  const auto fine = hn::Le(hn::Abs(s), hn::Set(d, kMaxDecodeScore));
+  if (HWY_LIKELY(hn::AllTrue(d, fine))) return true;
+  return hn::AllTrue(d, hn::Or(fine, hn::Eq(s, hn::Set(d, -HUGE_VAL))));
+}
+
+// Row h of the view into to[0..n], with -inf behind it.
+HWY_INLINE void copy_row(const ScoreView& view, size_t h, size_t ld, double* HWY_RESTRICT to) {
+  const auto n = static_cast<size_t>(view.n());
+  const size_t count = h > n ? 0 : n + 1;
+  const std::ptrdiff_t stride = view.modifier_stride();
+  const std::ptrdiff_t from = static_cast<std::ptrdiff_t>(h) * view.head_stride();
+  if (const double* data = view.double_data()) {
+    for (size_t m = 0; m < count; ++m) to[m] = data[from + static_cast<std::ptrdiff_t>(m) * stride];
+  } else {
+    const float* narrow = view.float_data() + from;
+    for (size_t m = 0; m < count; ++m) {
+      to[m] = static_cast<double>(narrow[static_cast<std::ptrdiff_t>(m) * stride]);
+    }
+  }
+  std::fill(to + count, to + ld, -HUGE_VAL);
+}
+
+// Whether all scores are ones that decoders take; cells that are to be ignored may make it false.
+// The heads are taken by squares' sides, from rows of the view or, where those are not contiguous
+// doubles, from a strip that they are copied to.
 bool transpose_scores(const ScoreView& view, double* HWY_RESTRICT columns, size_t ld,
                       double* HWY_RESTRICT strip) {
   const D d;
   const auto n = static_cast<size_t>(view.n());
-  const std::ptrdiff_t stride = view.modifier_stride();
-  const V limit = hn::Set(d, kMaxDecodeScore);
-  const V minus_inf = hn::Set(d, -HUGE_VAL);
-  auto bad = hn::FirstN(d, 0);
+  const bool direct = view.double_data() != nullptr && view.modifier_stride() == 1;
+  bool fine = true;
   for (size_t first = 0; first < ld; first += kSquare) {
+    const double* rows[kSquare];
     for (size_t r = 0; r < kSquare; ++r) {
-      double* HWY_RESTRICT to = strip + r * ld;
-      const size_t h = first + r;
-      const size_t count = h > n ? 0 : n + 1;
-      const std::ptrdiff_t from = static_cast<std::ptrdiff_t>(h) * view.head_stride();
-      if (const double* data = view.double_data()) {
-        if (stride == 1) {
-          std::copy_n(data + from, count, to);
-        } else {
-          for (size_t m = 0; m < count; ++m) {
-            to[m] = data[from + static_cast<std::ptrdiff_t>(m) * stride];
-          }
-        }
+      // The last row may not be read beyond its end.
+      if (direct && first + r < n) {
+        rows[r] = view.double_data() + static_cast<std::ptrdiff_t>(first + r) * view.head_stride();
       } else {
-        const float* narrow = view.float_data() + from;
-        for (size_t m = 0; m < count; ++m) {
-          to[m] = static_cast<double>(narrow[static_cast<std::ptrdiff_t>(m) * stride]);
-        }
-      }
-      std::fill(to + count, to + ld, -HUGE_VAL);
-      to[0] = to[h] = -HUGE_VAL;
-      for (size_t j = 0; j < ld; j += kLanes) {
-        const V s = hn::LoadU(d, to + j);
-        bad = hn::Or(bad, hn::Not(hn::Or(hn::Le(hn::Abs(s), limit), hn::Eq(s, minus_inf))));
+        copy_row(view, first + r, ld, strip + r * ld);
+        rows[r] = strip + r * ld;
       }
     }
-    for (size_t m = 0; m <= n; m += kSquare) {
-      HWY_ALIGN double beyond[kSquare];
+    for (size_t r = 0; r < kSquare && first + r <= n; ++r) {
+      size_t m = 0;
+      for (; m + kLanes <= n + 1; m += kLanes) fine &= are_fine(hn::LoadU(d, rows[r] + m));
+      for (; m <= n; ++m) {
+        fine &= std::abs(rows[r][m]) <= kMaxDecodeScore || rows[r][m] == -HUGE_VAL;
+      }
+    }
+    size_t m = 0;
+    for (; m + kSquare <= n + 1; m += kSquare) {
       const double* from[kSquare];
       double* to[kSquare];
       for (size_t r = 0; r < kSquare; ++r) {
-        from[r] = strip + r * ld + m;
-        to[r] = m + r <= n ? columns + (m + r) * ld + first : beyond;
+        from[r] = rows[r] + m;
+        to[r] = columns + (m + r) * ld + first;
       }
       transpose(from, to);
     }
+    for (; m <= n; ++m) {
+      for (size_t r = 0; r < kSquare; ++r) columns[m * ld + first + r] = rows[r][m];
+    }
   }
-  return hn::AllFalse(d, bad);
+  for (size_t m = 0; m <= n; ++m) columns[m * ld + m] = -HUGE_VAL;
+  return fine;
 }
 
 }  // namespace taproot::detail::HWY_NAMESPACE

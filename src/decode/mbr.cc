@@ -30,7 +30,7 @@ void mbr(const Factorization& f, std::span<std::int32_t> heads, Workspace& works
     }
   }
   std::int32_t* by_word = decode.heads.resize(words + 1);
-  const bool found = decode.edmonds.best({columns, ld, n, f.root_rule()}, by_word);
+  const bool found = decode.edmonds.best({columns, ld, n, f.root_rule(), nullptr}, by_word);
   TAPROOT_ASSERT(found);
   static_cast<void>(found);
   std::copy_n(by_word + 1, words, heads.data());
