@@ -2,8 +2,10 @@
 #pragma once
 
 #include "taproot/batch.h"
+#include "taproot/constraints.h"
 #include "taproot/decode.h"
 #include "taproot/factorization.h"
+#include "taproot/labels.h"
 #include "taproot/query.h"
 #include "taproot/sample.h"
 #include "taproot/scores.h"

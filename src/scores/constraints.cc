@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "taproot/constraints.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "core/check.h"
+
+namespace taproot {
+namespace {
+
+void check_edge(const char* function, int head, int modifier) {
+  if (head >= 0 && modifier >= 1 && head != modifier) return;
+  detail::misuse(function, std::to_string(head) + " -> " + std::to_string(modifier) +
+                               " is no edge: heads are 0 (ROOT) or words, modifiers other words");
+}
+
+}  // namespace
+
+Constraints& Constraints::force(int head, int modifier) {
+  check_edge("Constraints::force", head, modifier);
+  forced_.emplace_back(head, modifier);
+  return *this;
+}
+
+Constraints& Constraints::forbid(int head, int modifier) {
+  check_edge("Constraints::forbid", head, modifier);
+  forbidden_.emplace_back(head, modifier);
+  return *this;
+}
+
+Constraints& Constraints::allow_roots(std::span<const std::int32_t> words) {
+  for (const std::int32_t word : words) {
+    detail::require(word >= 1, "Constraints::allow_roots", "roots are words, numbered from 1");
+  }
+  roots_.assign(words.begin(), words.end());
+  has_roots_ = true;
+  return *this;
+}
+
+Constraints& Constraints::force_partial_tree(TreeView heads) {
+  length_ = static_cast<std::int32_t>(heads.size());
+  for (std::int32_t m = 1; m <= length_; ++m) {
+    const std::int32_t head = heads[static_cast<std::size_t>(m) - 1];
+    if (head >= 0) force(head, m);
+  }
+  return *this;
+}
+
+bool Constraints::fits(int n) const {
+  const auto edge_fits = [n](const Edge& edge) { return edge.first <= n && edge.second <= n; };
+  return (length_ < 0 || length_ == n) && std::all_of(forced_.begin(), forced_.end(), edge_fits) &&
+         std::all_of(forbidden_.begin(), forbidden_.end(), edge_fits) &&
+         std::all_of(roots_.begin(), roots_.end(), [n](std::int32_t word) { return word <= n; });
+}
+
+ScoreView Constraints::apply(const ScoreView& scores, std::vector<double>& memory) const {
+  const int n = scores.n();
+  detail::require(fits(n), "Constraints::apply", "a constraint names a word beyond the sentence");
+  const std::size_t side = static_cast<std::size_t>(n) + 1;
+  memory.resize(side * side);
+  for (int h = 0; h <= n; ++h) {
+    double* row = memory.data() + static_cast<std::size_t>(h) * side;
+    for (int m = 0; m <= n; ++m) row[m] = h == m || m == 0 ? -HUGE_VAL : scores(h, m);
+  }
+  const auto cell = [&](std::int32_t h, std::int32_t m) -> double& {
+    return memory[static_cast<std::size_t>(h) * side + static_cast<std::size_t>(m)];
+  };
+  for (const auto& [head, modifier] : forbidden_) cell(head, modifier) = -HUGE_VAL;
+  for (const auto& [head, modifier] : forced_) {
+    for (int h = 0; h <= n; ++h) {
+      if (h != head) cell(h, modifier) = -HUGE_VAL;
+    }
+  }
+  if (has_roots_) {
+    for (std::int32_t m = 1; m <= n; ++m) {
+      if (std::find(roots_.begin(), roots_.end(), m) == roots_.end()) cell(0, m) = -HUGE_VAL;
+    }
+  }
+  return {memory.data(), n};
+}
+
+ConstrainedScores::ConstrainedScores(const Scores& scores, std::span<const Constraints> constraints)
+    : scores_({}, scores.root_rule()) {
+  detail::require(constraints.size() == scores.size(), "ConstrainedScores",
+                  "there must be one constraint per sentence");
+  memory_.resize(scores.size());
+  std::vector<ScoreView> views;
+  views.reserve(scores.size());
+  for (std::size_t b = 0; b < scores.size(); ++b) {
+    views.push_back(constraints[b].apply(scores[b], memory_[b]));
+  }
+  scores_ = Scores(std::move(views), scores.root_rule());
+}
+
+}  // namespace taproot
