@@ -69,7 +69,7 @@ struct DistinctSample {
   std::vector<double> weight;   ///< Horvitz-Thompson, p/q: sum of weight * f(t) estimates E[f].
   double threshold = 0;         ///< kappa
   bool exhausted = false;       ///< These are all the trees that there are.
-  Status status = Status::kOk;  ///< numerical_loss: fewer than asked for (list).
+  Status status = Status::kOk;  ///< numerical_loss: fewer than asked for, by list.
   std::size_t memory = 0;       ///< Bytes taken by the trie or the beam.
 
   std::size_t size() const { return log_prob.size(); }
@@ -96,14 +96,15 @@ class TAPROOT_API DistinctSampler {
   /// drawn, or status() says what went wrong. Throws for beam, which has no next.
   bool next(std::span<std::int32_t> heads, DistinctTree& tree, Workspace& workspace);
 
-  /// kappa for the trees drawn so far, whether or not more are drawn later; -inf if that was all.
+  /// kappa for the trees drawn so far, whether or not more are drawn later; -inf if that was all
+  /// (list: or if less than 1e-8 is left). Throws for beam.
   double threshold(Workspace& workspace);
 
   /// The first k trees, whatever was drawn before; all of them if there are no more than k. For all
   /// algorithms. After it, next() goes on.
   void sample(std::size_t k, DistinctSample& out, Workspace& workspace);
 
-  /// How many were drawn.
+  /// How many were drawn by next(), or by sample() if not beam.
   std::size_t size() const;
 
   /// ok, or numerical_loss (list).
@@ -123,7 +124,8 @@ TAPROOT_API DistinctSample sample_without_replacement(const Factorization& f, st
                                                       const DistinctOptions& options = {});
 
 /// k trees of every sentence on the pool's threads. Sentences are numbered from first_sentence on.
-/// `outcomes` as in taproot/batch.h.
+/// `outcomes` as in taproot/batch.h; with numerical_loss (list) out[b] has the trees that there
+/// are.
 TAPROOT_API void sample_without_replacement(Pool& pool, const Scores& scores, std::size_t k,
                                             const DistinctOptions& options,
                                             std::span<Outcome> outcomes,

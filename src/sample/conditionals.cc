@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "eliminate/condition.h"
+#include "eliminate/factor.h"
 #include "query/gradient.h"
 #include "sample/weights_by_modifier.h"
 #include "scores/weights.h"
@@ -42,6 +43,22 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 // No part of a tree is less probable than the product over all columns of smallest weight over sum.
 // Double has 1022 bits; some are left for sums.
 constexpr double kFittingBits = 950;
+
+// The factors over Wide from the weights: those in double, converted, would lack what underflowed.
+Factors<Wide> factor_wide(const FactorData& data, Scratch& scratch) {
+  const ScoreTable& table = data.table;
+  const std::size_t size = (index(table.n) + 1) * table.ld;
+  Wide* matrix = scratch.wide_matrix.resize(size + table.ld);
+  for (int m = 1; m <= table.n; ++m) {
+    for (int h = 0; h <= table.n; ++h) {
+      matrix[index(m) * table.ld + index(h)] =
+          wide_weight(table, data.order[index(h)], data.order[index(m)]);
+    }
+  }
+  factor_simply(matrix, table.ld, table.n, table.root, matrix + size,
+                scratch.wide_rows.resize(2 * table.ld));
+  return {table.n, table.root, table.ld, matrix, matrix + size};
+}
 
 }  // namespace
 
@@ -85,8 +102,9 @@ void Conditionals::build_order(const double* by_word, Scratch& scratch) {
     double low = HUGE_VAL;
     for (int m = 1; m <= n(); ++m) {
       if (!table.allows(0, m)) continue;
-      high = std::max(high, table.row(0)[m]);
-      low = std::min(low, table.row(0)[m]);
+      // Given its root, a tree lacks the root's column: the scales must be out.
+      high = std::max(high, scaled_score(table, 0, m));
+      low = std::min(low, scaled_score(table, 0, m));
     }
     range += (high - low) * 1.4427;
   }
@@ -181,8 +199,10 @@ void Conditionals::widen(Scratch& scratch) {
   }
   std::fill(roots, roots + ld(), Wide(0.0));
   if (single()) {
-    Wide* by_position = scratch.wide_rows.resize(ld());
-    root_gradient(wide_factors_of(*data_, scratch), by_position);
+    const Factors<Wide> factors =
+        data_->wide ? data_->wide_factors() : factor_wide(*data_, scratch);
+    Wide* by_position = scratch.wide_rows.resize(2 * ld());
+    root_gradient(factors, by_position);
     for (int k = 1; k <= n(); ++k) {
       const int word = data_->order[index(k)];
       roots[node(word)] = wide_weight(table, 0, word) * by_position[k];

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "core/check.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sample/contraction.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -173,6 +175,7 @@ void Contraction<T>::probabilities(int i, const std::int32_t* heads, T* p) {
     p[h] = end == i ? T(0) : weights[h] * q[end];
     total += p[h];
   }
+  TAPROOT_ASSERT(T(0) < total);
   const T inverse = T(1) / total;
   for (int h = 0; h <= n; ++h) p[h] = p[h] * inverse;
   for (std::size_t h = index(n) + 1; h < ld; ++h) p[h] = T(0);

@@ -8,7 +8,8 @@ namespace taproot::detail {
 /// The conditional law of one word's head after another, in the contracted form: a decided word is
 /// merged into the undecided word or the sink that its head leads to. Only sums, products and
 /// quotients of non-negative numbers: exact to the last digits for any weights, and 0 only for what
-/// is impossible. (n-i)^3/3 multiply-adds for word i. T is double or Wide. By node.
+/// is impossible, up to the range of T. (n-i)^3/3 multiply-adds for word i. T is double or Wide. By
+/// node.
 template <typename T>
 class Contraction {
  public:

@@ -38,7 +38,7 @@ void merge_leads(const double* from, int word, double end, std::size_t ld, doubl
 /// what it has become given the heads decided. `amplification` is the product over the words
 /// decided of pivot_amplification(). Measured on random, attracting and trained graphs, for
 /// prefixes drawn by the law as well as by lot: at most 0.4 of this
-/// (tests/unit/sample/row_path_test.cc).
+/// (tests/unit/sample/conditionals_test.cc).
 inline double row_error(double visits, double amplification) {
   return 64 * 0x1p-52 * visits * amplification;
 }

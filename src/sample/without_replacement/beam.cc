@@ -29,12 +29,17 @@ std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 template <typename T>
 std::size_t Beam<T>::bytes() const {
+  std::size_t most = 0;
+  std::size_t states = 0;
   std::size_t rows = 0;
   for (const Level& level : levels_) {
-    rows += level.row_count * conditionals_->ld() * sizeof(double) +
-            level.states.capacity() * sizeof(State) + level.links.capacity() * sizeof(Link);
+    states += level.states.size();
+    rows += level.row_count;
+    most = std::max(most, level.states.size());
   }
-  return rows;
+  const std::size_t row = conditionals_->ld() * sizeof(double);
+  return states * (sizeof(State) + sizeof(Link)) + rows * row +
+         most * (2 * row + conditionals_->ld() * sizeof(T) + (kHasRows ? kBlockWords * row : 0));
 }
 
 template <typename T>
@@ -117,7 +122,11 @@ void Beam<T>::start_block(std::size_t level) {
       }
       for (std::size_t w = 0; w < words; ++w) {
         const int i = static_cast<int>(level + w);
-        if (i != states[s].sink) c.start_row(states[s].sink, i, partial + w * ld);
+        if (i != states[s].sink) {
+          c.start_row(states[s].sink, i, partial + w * ld);
+        } else {
+          std::fill_n(partial + w * ld, ld, 0.0);  // Nobody's, but reduced like the others.
+        }
       }
       reduce_rows(decided.data() + begin, level - begin, ld, words, partial);
     }
@@ -344,6 +353,8 @@ void Beam<T>::make_level(std::size_t level) {
           pivot_amplification(std::max(row[i], c.row_scale(state.sink, i)), pivot);
       const double* old = leads(from.state);
       merge_leads(old, i, old[from.head], ld, leads_to);
+    } else {
+      std::fill_n(leads_to, ld, 0.0);  // Not needed any more.
     }
     states.push_back(state);
     links.push_back({from.state, from.head});

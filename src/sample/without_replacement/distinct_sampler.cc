@@ -16,10 +16,14 @@ namespace taproot {
 namespace detail {
 namespace {
 
-// What a trie or a beam in double flushes or loses to underflow has less than 2^-900 of the mass:
+// What double lacks of a tame sentence, flushed or underflowed, is less than 2^-256 of the mass:
 // nothing, while so much more is left.
-constexpr double kLeastInDouble = 0x1p-600;
-constexpr double kLeastGumbelInDouble = -450;
+constexpr double kLeastInDouble = 0x1p-192;
+constexpr double kLeastGumbelInDouble = -120;
+
+// Repeats in a row, as a multiple of how many there should be, after which the mass drawn cannot be
+// what it seems: scores beyond 1e13 or so have no digits left for it.
+constexpr std::uint32_t kMostRepeats = 64;
 
 }  // namespace
 }  // namespace detail
@@ -29,7 +33,6 @@ struct DistinctSampler::State {
   enum class Source : std::uint8_t { kRepeats, kTrie, kWideTrie, kList, kBeam };
 
   const detail::FactorData* data = nullptr;
-  const Factorization* factorization = nullptr;
   DistinctOptions options;
   std::uint32_t sentence = 0;
   Source source = Source::kRepeats;
@@ -47,13 +50,28 @@ struct DistinctSampler::State {
   detail::Beam<double> beam;
   detail::Beam<detail::Wide> wide_beam;
 
+  // Whatever throws on the way leaves nothing to draw from.
+  class Guard {
+   public:
+    explicit Guard(State& state) : state_(state) {}
+    ~Guard() {
+      if (!passed_) state_.data = nullptr;
+    }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+    void pass() { passed_ = true; }
+
+   private:
+    State& state_;
+    bool passed_ = false;
+  };
+
   void start(Workspace& workspace);
   void hand_over(detail::Scratch& scratch);
   template <typename T>
   void fill_trie(detail::Trie<T>& into, detail::Scratch& scratch);
   double log_left(detail::Scratch& scratch);
   bool draw(Workspace& workspace);
-  void record(const std::int32_t* tree, double log_prob, double location, DistinctTree& out);
   void sample_beam(std::size_t k, DistinctSample& out, detail::Scratch& scratch);
 
   // auto goes on with the trie when a draw meets something new less often than this.
@@ -68,13 +86,20 @@ DistinctSampler& DistinctSampler::operator=(DistinctSampler&&) noexcept = defaul
 void DistinctSampler::build(const Factorization& f, const DistinctOptions& options,
                             std::uint32_t sentence, Workspace& workspace) {
   State& s = *state_;
-  s.data = nullptr;
+  State::Guard guard(s);
   const detail::FactorData& data = detail::require_ok(f, "DistinctSampler::build");
-  s.factorization = &f;
+  detail::require(to_string(options.algorithm) != "unknown", "DistinctSampler::build",
+                  "there is no such algorithm");
   s.options = options;
   s.sentence = sentence;
   s.data = &data;
+  if (options.algorithm == DistinctAlgorithm::kAuto) {
+    s.sampler.build(f, {Algorithm::kAuto, options.seed, 0}, workspace);
+  } else if (options.algorithm != DistinctAlgorithm::kTrie) {
+    s.conditionals.build(data, detail::Access::scratch(workspace));
+  }
   s.start(workspace);
+  guard.pass();
 }
 
 void DistinctSampler::State::start(Workspace& workspace) {
@@ -88,19 +113,16 @@ void DistinctSampler::State::start(Workspace& workspace) {
   switch (options.algorithm) {
     case DistinctAlgorithm::kAuto:
       source = Source::kRepeats;
-      sampler.build(*factorization, {Algorithm::kAuto, options.seed, 0}, workspace);
       break;
     case DistinctAlgorithm::kTrie:
       hand_over(scratch);
       break;
     case DistinctAlgorithm::kList:
       source = Source::kList;
-      conditionals.build(*data, scratch);
       list.build(conditionals, *data, scratch);
       break;
     case DistinctAlgorithm::kBeam:
       source = Source::kBeam;
-      conditionals.build(*data, scratch);
   }
 }
 
@@ -108,11 +130,11 @@ void DistinctSampler::State::start(Workspace& workspace) {
 void DistinctSampler::State::hand_over(detail::Scratch& scratch) {
   conditionals.build(*data, scratch);
   if (conditionals.is_wide()) {
-    source = Source::kWideTrie;
     fill_trie(wide_trie, scratch);
+    source = Source::kWideTrie;
   } else {
-    source = Source::kTrie;
     fill_trie(trie, scratch);
+    source = Source::kTrie;
   }
 }
 
@@ -122,13 +144,10 @@ void DistinctSampler::State::fill_trie(detail::Trie<T>& into, detail::Scratch& s
   for (std::size_t t = 0; t < drawn.size(); ++t) into.insert(drawn[t], scratch);
 }
 
-// log of the mass of the trees not drawn yet, -inf only if there are none. May change the source.
+// log of the mass of the trees not drawn yet, -inf only if there are none (list: or if what is left
+// is all rounding). May change the source.
 double DistinctSampler::State::log_left(detail::Scratch& scratch) {
-  if (source == Source::kList) {
-    const double left = list.log_left();
-    if (left == -HUGE_VAL && !list.complete()) status = Status::kNumericalLoss;
-    return left;
-  }
+  if (source == Source::kList) return list.log_left();
   if (source == Source::kRepeats) {
     if (1 - mass_drawn >= least_left()) return std::log1p(-mass_drawn);
     hand_over(scratch);
@@ -136,27 +155,28 @@ double DistinctSampler::State::log_left(detail::Scratch& scratch) {
   if (source == Source::kTrie && trie.left() < detail::kLeastInDouble &&
       !conditionals.fits_double()) {
     conditionals.widen(scratch);
-    source = Source::kWideTrie;
     fill_trie(wide_trie, scratch);
+    source = Source::kWideTrie;
   }
   return source == Source::kTrie ? detail::log_of(trie.left()) : detail::log_of(wide_trie.left());
 }
 
-// Draws a new tree into `heads`.
+// Draws a new tree into `heads`. False if it takes another source, or list has lost the rest.
 bool DistinctSampler::State::draw(Workspace& workspace) {
   detail::Scratch& scratch = detail::Access::scratch(workspace);
   if (source == Source::kRepeats) {
-    do {
+    const auto most = static_cast<std::uint32_t>(detail::kMostRepeats / least_left());
+    for (std::uint32_t repeats = 0; repeats < most; ++repeats) {
       sampler.draw(sentence, attempts++, 1, {heads.data(), 0}, workspace);
-    } while (!drawn.add(heads.data()));
-    return true;
+      if (drawn.add(heads.data())) return true;
+    }
+    // Giving up does not bias: how many repeats come says nothing of the next new tree.
+    hand_over(scratch);
+    return false;
   }
   detail::Stream stream(options.seed, sentence, attempts++, detail::Purpose::kTree);
   if (source == Source::kList) {
-    if (!list.draw(stream, scratch, heads.data())) {
-      status = Status::kNumericalLoss;
-      return false;
-    }
+    if (!list.draw(stream, scratch, heads.data())) return false;
   } else if (source == Source::kTrie) {
     trie.draw(stream, scratch, heads.data());
   } else {
@@ -174,8 +194,19 @@ bool DistinctSampler::next(std::span<std::int32_t> out, DistinctTree& tree, Work
                   "beam draws all its trees at once: use sample()");
   detail::require(out.size() == static_cast<std::size_t>(s.data->table.n), "DistinctSampler::next",
                   "heads must have n entries");
-  const double location = s.log_left(detail::Access::scratch(workspace));
-  if (s.status != Status::kOk || location == -HUGE_VAL || !s.draw(workspace)) return false;
+  State::Guard guard(s);
+  double location = 0;
+  bool found = false;
+  while (!found && s.status == Status::kOk) {
+    const State::Source source = s.source;
+    location = s.log_left(detail::Access::scratch(workspace));
+    if (location > -HUGE_VAL) found = s.draw(workspace);
+    if (found || s.source != source) continue;
+    if (s.source == State::Source::kList && !s.list.complete()) s.status = Status::kNumericalLoss;
+    break;
+  }
+  guard.pass();
+  if (!found) return false;
   std::copy_n(s.heads.data(), out.size(), out.data());
   tree.log_prob = detail::tree_log_prob(*s.data, s.heads.data());
   const double p = std::exp(tree.log_prob);
@@ -190,9 +221,12 @@ bool DistinctSampler::next(std::span<std::int32_t> out, DistinctTree& tree, Work
 
 double DistinctSampler::threshold(Workspace& workspace) {
   State& s = *state_;
-  detail::require(s.data != nullptr && s.source != State::Source::kBeam,
-                  "DistinctSampler::threshold", "there is no tree drawn by next()");
+  detail::require(s.data != nullptr, "DistinctSampler::threshold", "the sampler was not built");
+  detail::require(s.source != State::Source::kBeam, "DistinctSampler::threshold",
+                  "beam draws all its trees at once: see DistinctSample");
+  State::Guard guard(s);
   const double location = s.log_left(detail::Access::scratch(workspace));
+  guard.pass();
   if (!(location > -HUGE_VAL)) return -HUGE_VAL;
   detail::Stream stream(s.options.seed, s.sentence, static_cast<std::uint32_t>(s.drawn.size()),
                         detail::Purpose::kThreshold);
@@ -215,8 +249,7 @@ std::size_t DistinctSampler::memory() const {
 
 void DistinctSampler::State::sample_beam(std::size_t k, DistinctSample& out,
                                          detail::Scratch& scratch) {
-  detail::require(k < (std::size_t{1} << 31) - 1, "sample_without_replacement",
-                  "a beam has at most 2^31 - 2 trees");
+  k = std::min(k, (std::size_t{1} << 31) - 2);  // States are numbered in 31 bits.
   const auto take = [&](auto& from) {
     from.run(conditionals, k + 1, options.seed, sentence, scratch);
     const std::size_t size = std::min(k, from.size());
@@ -246,6 +279,7 @@ void DistinctSampler::sample(std::size_t k, DistinctSample& out, Workspace& work
   detail::require(s.data != nullptr, "DistinctSampler::sample", "the sampler was not built");
   out = {};
   out.n = s.data->table.n;
+  State::Guard guard(s);
   if (s.options.algorithm == DistinctAlgorithm::kBeam) {
     s.sample_beam(k, out, detail::Access::scratch(workspace));
   } else {
@@ -261,9 +295,11 @@ void DistinctSampler::sample(std::size_t k, DistinctSample& out, Workspace& work
     }
     out.threshold = threshold(workspace);
     out.status = s.status;
-    out.exhausted = out.threshold == -HUGE_VAL && s.status == Status::kOk;
+    out.exhausted =
+        out.threshold == -HUGE_VAL && (s.source != State::Source::kList || s.list.complete());
     out.memory = memory();
   }
+  guard.pass();
   out.weight.resize(out.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
     out.weight[i] = horvitz_thompson_weight(out.log_prob[i], out.threshold);

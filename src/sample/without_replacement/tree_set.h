@@ -27,8 +27,8 @@ class TreeSet {
     if (2 * (size_ + 1) > slots_.size()) grow();
     std::uint32_t* slot = find(heads);
     if (*slot != kFree) return false;
-    *slot = static_cast<std::uint32_t>(size_++);
     heads_.insert(heads_.end(), heads, heads + n_);
+    *slot = static_cast<std::uint32_t>(size_++);
     return true;
   }
 

@@ -23,6 +23,7 @@ void Trie<T>::build(const Conditionals& conditionals, std::size_t memory_limit) 
   conditionals_ = &conditionals;
   memory_limit_ = memory_limit;
   nodes_.clear();
+  if (nodes_.capacity() * sizeof(Node) > memory_limit / 2) nodes_.shrink_to_fit();
   nodes_.push_back({T(1), T(1), 0, 0, 0, cache_.kNone, cache_.kNone, false, false});
   cache_.reset(conditionals.ld());
 }
@@ -56,12 +57,16 @@ void Trie<T>::start(int sink, PathScratch& path) {
 }
 
 template <typename T>
+std::size_t Trie<T>::cache_limit() const {
+  const std::size_t used = nodes_.size() * sizeof(Node);
+  return memory_limit_ > used ? memory_limit_ - used : 0;
+}
+
+template <typename T>
 std::int32_t Trie<T>::take_slot(const Node& node, int kind) {
   const auto owner =
       static_cast<std::uint64_t>(&node - nodes_.data()) * 2 + static_cast<std::uint64_t>(kind);
-  const std::size_t used = nodes_.capacity() * sizeof(Node);
-  const std::size_t limit = memory_limit_ > used ? memory_limit_ - used : 0;
-  return cache_.take(owner, limit, [&](std::uint64_t other) {
+  return cache_.take(owner, cache_limit(), [&](std::uint64_t other) {
     Node& evicted = nodes_[other / 2];
     (other % 2 == 0 ? evicted.row : evicted.law) = cache_.kNone;
   });
@@ -178,8 +183,7 @@ void Trie<T>::visit(Scratch& scratch, Pick&& pick) {
   }
   nodes_[static_cast<std::size_t>(at)].left = T(0);
   settle(path, p, mass);
-  const std::size_t used = nodes_.capacity() * sizeof(Node);
-  cache_.shrink(memory_limit_ > used ? memory_limit_ - used : 0, [&](std::uint64_t owner) {
+  cache_.shrink(cache_limit(), [&](std::uint64_t owner) {
     Node& evicted = nodes_[owner / 2];
     (owner % 2 == 0 ? evicted.row : evicted.law) = cache_.kNone;
   });

@@ -33,7 +33,7 @@ class Trie {
   /// Puts a tree in that is not there yet.
   void insert(const std::int32_t* heads, Scratch& scratch);
 
-  std::size_t bytes() const { return nodes_.capacity() * sizeof(Node) + cache_.bytes(); }
+  std::size_t bytes() const { return nodes_.size() * sizeof(Node) + cache_.bytes(); }
 
  private:
   struct Node {
@@ -63,6 +63,7 @@ class Trie {
   void weigh(const Node& node, const T* p, T* mass);
   std::int32_t child_of(std::int32_t node, int head, const T& p);
   void settle(PathScratch& path, T* p, T* mass);
+  std::size_t cache_limit() const;
   std::int32_t take_slot(const Node& node, int kind);
 
   const Conditionals* conditionals_ = nullptr;

@@ -23,7 +23,7 @@ class VectorCache {
   }
 
   std::size_t bytes() const {
-    return chunks_.size() * kChunk * length_ * sizeof(T) + slots_.capacity() * sizeof(Slot);
+    return chunks_.size() * kChunk * length_ * sizeof(T) + slots_.size() * sizeof(Slot);
   }
 
   T* data(std::int32_t slot) {
@@ -38,7 +38,7 @@ class VectorCache {
   std::int32_t take(std::uint64_t owner, std::size_t limit, Evict&& evict) {
     if (slots_.size() == chunks_.size() * kChunk) {
       if (bytes() + kChunk * (length_ * sizeof(T) + sizeof(Slot)) <= limit) {
-        chunks_.emplace_back(new T[kChunk * length_]);
+        chunks_.push_back(std::make_unique_for_overwrite<T[]>(kChunk * length_));
       } else if (slots_.empty()) {
         return kNone;
       } else {

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Best trees against enumeration and against an independent contraction.
+#include "taproot/decode.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "property/check.h"
+#include "support/arborescence.h"
+#include "support/families.h"
+#include "taproot/constraints.h"
+#include "unit/core/targets.h"
+#include "unit/misuse.h"
+
+namespace taproot {
+namespace {
+
+using oracle::Problem;
+using oracle::Root;
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t below(std::uint64_t bound) {
+    state_ = state_ * 6364136223846793005U + 1442695040888963407U;
+    return (state_ >> 33) % bound;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+// Scores whose sums and differences are exact in double: small integers (many ties), multiples of
+// 2^-10, the same with masks.
+Problem exact_problem(int n, int kind, double density, Random& random) {
+  Problem problem{n, std::vector<double>(static_cast<std::size_t>((n + 1) * (n + 1)), -HUGE_VAL)};
+  for (double& s : problem.scores) {
+    if (static_cast<double>(random.below(1000)) >= 1000 * density) continue;
+    const double fine = std::ldexp(static_cast<double>(random.below(20000)) - 10000, -10);
+    switch (kind) {
+      case 0:
+        s = static_cast<double>(random.below(3));
+        break;
+      case 1:
+        s = fine;
+        break;
+      case 2:
+        s = random.below(3) == 0 ? -1e9 : fine;
+        break;
+      default:
+        s = random.below(4) == 0 ? -1e12 : static_cast<double>(random.below(7));
+    }
+  }
+  return problem;
+}
+
+double score_of(const Problem& problem, TreeView heads) {
+  return score(ScoreView(problem.scores.data(), problem.n), heads);
+}
+
+void expect_ranked(const Problem& problem, Root root) {
+  const auto ranked = oracle::ranked_trees(problem, root);
+  const ScoreView view(problem.scores.data(), problem.n);
+  KBest best;
+  const Outcome outcome = best.build(view, rule(root));
+  ASSERT_EQ(outcome.status, ranked.empty() ? Status::kNoTree : Status::kOk);
+  Tree heads(static_cast<std::size_t>(problem.n));
+  Workspace workspace;
+  ASSERT_EQ(argmax(view, rule(root), heads, workspace), outcome);
+  if (ranked.empty()) return;
+  const Tree first = heads;
+  std::set<Tree> seen;
+  double given = 0;
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
+    ASSERT_TRUE(best.next(heads, given)) << i << " of " << ranked.size();
+    if (i == 0) {
+      EXPECT_EQ(heads, first);
+    }
+    ASSERT_EQ(given, ranked[i].first) << "rank " << i;
+    EXPECT_EQ(given, score_of(problem, heads));
+    EXPECT_TRUE(is_tree(heads, rule(root)));
+    EXPECT_TRUE(seen.insert(heads).second);
+  }
+  EXPECT_FALSE(best.next(heads, given));
+  EXPECT_FALSE(best.next(heads, given));
+}
+
+TEST(KBest, IsTheEnumerationInOrderTiesIncluded) {
+  Random random(1);
+  for (int repetition = 0; repetition < 1200; ++repetition) {
+    const int n = 1 + static_cast<int>(random.below(repetition % 10 == 0 ? 6 : 5));
+    const Problem problem =
+        exact_problem(n, repetition % 4, random.below(3) == 0 ? 0.6 : 1.0, random);
+    for (const Root root : {Root::kSingle, Root::kMulti}) {
+      SCOPED_TRACE(testing::Message() << repetition << " " << name(root));
+      expect_ranked(problem, root);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(KBest, AgreesWithLogProb) {
+  const Problem problem = oracle::gaussian(5, 2, 3);
+  for (const Root root : {Root::kSingle, Root::kMulti}) {
+    const Factorization f = factored(problem, root);
+    const auto trees = kbest(ScoreView(problem.scores.data(), 5), 1 << 20, rule(root));
+    double sum = 0;
+    double last = HUGE_VAL;
+    for (const ScoredTree& tree : trees) {
+      EXPECT_NEAR(tree.score - log_partition(f), log_prob(f, tree.heads), 1e-12);
+      EXPECT_LE(tree.score, last);
+      last = tree.score;
+      sum += std::exp(log_prob(f, tree.heads));
+    }
+    EXPECT_NEAR(sum, 1, 1e-12);
+    EXPECT_EQ(trees.size(), oracle::all_trees(problem, root).size());
+  }
+}
+
+TEST(Argmax, EqualsAnIndependentContraction) {
+  Random random(2);
+  for (int n = 10; n <= 60; n += 5) {
+    for (int kind = 0; kind < 4; ++kind) {
+      for (const double density : {1.0, 0.3}) {
+        const Problem problem = exact_problem(n, kind, density, random);
+        for (const Root root : {Root::kSingle, Root::kMulti}) {
+          const oracle::BestTree expected = oracle::best_tree(problem, root);
+          Tree heads(static_cast<std::size_t>(n));
+          for_each_target([&] {
+            Workspace workspace;
+            double given = 0;
+            const Outcome outcome =
+                argmax(ScoreView(problem.scores.data(), n), rule(root), heads, workspace, &given);
+            ASSERT_EQ(outcome.ok(), expected.feasible);
+            if (!outcome.ok()) return;
+            EXPECT_TRUE(is_tree(heads, rule(root)));
+            EXPECT_EQ(given, expected.score);
+            EXPECT_EQ(score_of(problem, heads), expected.score);
+          });
+        }
+      }
+    }
+  }
+}
+
+// The best of k is the best, the next ones are not better; on scores that round.
+TEST(KBest, IsSortedOnLongSentences) {
+  for (const int n : {20, 50}) {
+    for (const Problem& problem : {oracle::gaussian(n, 3, 1), oracle::rings(n, 3, 10, 2),
+                                   oracle::uniform(n), oracle::masked(n, -1e9, 3)}) {
+      for (const Root root : {Root::kSingle, Root::kMulti}) {
+        const ScoreView view(problem.scores.data(), n);
+        const auto trees = kbest(view, 60, rule(root));
+        EXPECT_EQ(trees.size(), 60U);
+        std::set<Tree> seen;
+        for (std::size_t i = 0; i < trees.size(); ++i) {
+          EXPECT_TRUE(is_tree(trees[i].heads, rule(root)));
+          EXPECT_TRUE(seen.insert(trees[i].heads).second);
+          EXPECT_LE(trees[i].score, trees[i == 0 ? 0 : i - 1].score);
+        }
+        EXPECT_EQ(argmax(view, rule(root)).heads, trees[0].heads);
+      }
+    }
+  }
+}
+
+// All ROOT edges share a mask that swallows every other score in double, and in float32 even more
+// so: what decides is the rest.
+TEST(Argmax, IsNotBlurredByMasks) {
+  for (const float mask : {-1e9F, -1e32F, 1e20F}) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      Problem problem = oracle::rounded_to_float(oracle::gaussian(6, 1, seed));
+      std::vector<float> narrow(problem.scores.begin(), problem.scores.end());
+      for (std::size_t m = 1; m <= 6; ++m) {
+        problem.scores[m] = 0;
+        narrow[m] = mask;
+      }
+      const oracle::BestTree expected = oracle::best_tree(problem, Root::kSingle);
+      const ScoredTree found = argmax(ScoreView(narrow.data(), 6), RootRule::kSingle);
+      EXPECT_EQ(found.heads, expected.heads) << mask << " " << seed;
+      const auto trees = kbest(ScoreView(narrow.data(), 6), 50, RootRule::kSingle);
+      const auto ranked = oracle::ranked_trees(problem, Root::kSingle);
+      for (std::size_t i = 0; i < 50; ++i) {
+        EXPECT_NEAR(score_of(problem, trees[i].heads), ranked[i].first, 1e-12) << i;
+      }
+    }
+  }
+  // Every edge of a column is masked, by the same value: as if it were 0.
+  Problem problem = oracle::rounded_to_float(oracle::gaussian(5, 1, 9));
+  std::vector<float> narrow(problem.scores.begin(), problem.scores.end());
+  for (std::size_t h = 0; h <= 5; ++h) {
+    problem.scores[h * 6 + 2] = 0;
+    narrow[h * 6 + 2] = -1e30F;
+  }
+  for (const Root root : {Root::kSingle, Root::kMulti}) {
+    EXPECT_EQ(score_of(problem, argmax(ScoreView(narrow.data(), 5), rule(root)).heads),
+              oracle::ranked_trees(problem, root)[0].first);
+  }
+}
+
+TEST(Argmax, ReportsWhatItCannotServe) {
+  Workspace workspace;
+  Tree heads(3, 77);
+  std::vector<double> scores(16, 0.0);
+  scores[1 * 4 + 1] = NAN;  // The diagonal and column 0 are ignored.
+  scores[2 * 4] = HUGE_VAL;
+  EXPECT_TRUE(argmax(ScoreView(scores.data(), 3), RootRule::kSingle, heads, workspace).ok());
+  scores[2 * 4 + 3] = NAN;
+  const Outcome bad = argmax(ScoreView(scores.data(), 3), RootRule::kSingle, heads, workspace);
+  EXPECT_EQ(bad, (Outcome{Status::kBadScore, 2, 3}));
+  scores[2 * 4 + 3] = 2e300;
+  EXPECT_EQ(argmax(ScoreView(scores.data(), 3), RootRule::kMulti, heads, workspace).status,
+            Status::kBadScore);
+  scores[2 * 4 + 3] = -1e299;
+  EXPECT_TRUE(argmax(ScoreView(scores.data(), 3), RootRule::kMulti, heads, workspace).ok());
+  EXPECT_EQ(
+      argmax(ScoreView(scores.data(), 0), RootRule::kMulti, std::span(heads).first(0), workspace)
+          .status,
+      Status::kEmpty);
+  const std::vector<double> none(16, -HUGE_VAL);
+  EXPECT_EQ(argmax(ScoreView(none.data(), 3), RootRule::kMulti, heads, workspace).status,
+            Status::kNoTree);
+  expect_misuse("argmax", [&] { argmax(ScoreView(none.data(), 3)); });
+  expect_misuse("kbest", [&] { kbest(ScoreView(none.data(), 3), 2); });
+  expect_misuse("argmax", [&] {
+    argmax(ScoreView(scores.data(), 3), RootRule::kMulti, std::span(heads).first(2), workspace);
+  });
+  // Two words, each of which only ROOT leads to: a tree of two roots.
+  const double x = -HUGE_VAL;
+  const std::vector<double> two_roots{x, 1, 1, x, x, x, x, x, x};
+  heads.resize(2);
+  EXPECT_EQ(argmax(ScoreView(two_roots.data(), 2), RootRule::kSingle, heads, workspace).status,
+            Status::kNoTree);
+  EXPECT_EQ(argmax(ScoreView(two_roots.data(), 2), RootRule::kMulti).heads, (Tree{0, 0}));
+}
+
+TEST(Argmax, ReadsAnyStridesAndFloats) {
+  Random random(5);
+  const int n = 13;
+  const Problem problem = oracle::rounded_to_float(exact_problem(n, 1, 0.8, random));
+  const std::vector<float> narrow(problem.scores.begin(), problem.scores.end());
+  std::vector<double> transposed(problem.scores.size());
+  for (std::size_t h = 0; h <= 13; ++h) {
+    for (std::size_t m = 0; m <= 13; ++m) transposed[m * 14 + h] = problem.scores[h * 14 + m];
+  }
+  const Tree expected = argmax(ScoreView(problem.scores.data(), n)).heads;
+  EXPECT_EQ(argmax(ScoreView(narrow.data(), n)).heads, expected);
+  EXPECT_EQ(argmax(ScoreView(transposed.data(), n, 1, 14)).heads, expected);
+}
+
+TEST(Decoders, OfABatchAreThoseOfItsSentences) {
+  std::vector<Problem> problems;
+  for (int b = 0; b < 10; ++b) {
+    problems.push_back(oracle::gaussian(1 + b, 2, static_cast<std::uint64_t>(b)));
+  }
+  problems[4].scores[2] = NAN;
+  std::vector<ScoreView> views;
+  std::vector<Tree> trees;
+  std::vector<TreeBuffer> out;
+  for (const Problem& p : problems) {
+    views.emplace_back(p.scores.data(), p.n);
+    trees.emplace_back(static_cast<std::size_t>(p.n), -7);
+  }
+  for (Tree& tree : trees) out.push_back({tree.data(), 0});
+  const Scores scores(views);
+  Pool pool(2);
+  std::vector<Outcome> outcomes(10);
+  std::vector<double> best(10);
+  argmax(pool, scores, outcomes, out, best);
+  for (std::size_t b = 0; b < 10; ++b) {
+    EXPECT_EQ(outcomes[b].status, b == 4 ? Status::kBadScore : Status::kOk);
+    if (b == 4) continue;
+    const ScoredTree alone = argmax(views[b]);
+    EXPECT_EQ(trees[b], alone.heads);
+    EXPECT_EQ(best[b], alone.score);
+  }
+  mbr(pool, scores, outcomes, out);
+  EXPECT_EQ(trees[7], mbr(eliminate(views[7])));
+  std::vector<std::vector<ScoredTree>> ranked(10);
+  kbest(pool, scores, 5, outcomes, ranked);
+  EXPECT_EQ(ranked[0].size(), 1U);
+  EXPECT_EQ(ranked[4].size(), 0U);
+  EXPECT_EQ(ranked[9][3].heads, kbest(views[9], 4)[3].heads);
+}
+
+TEST(Mbr, MaximisesTheExpectedNumberOfRightHeads) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Problem problem =
+        seed % 3 == 0 ? oracle::near_empty_columns(5, seed) : oracle::gaussian(5, 1.5, seed);
+    for (const Root root : {Root::kSingle, Root::kMulti}) {
+      const Factorization f = factored(problem, root);
+      const auto trees = oracle::all_trees(problem, root);
+      // By enumeration: the expected share of the words on which a tree agrees with a drawn one.
+      const auto expected = [&](const Tree& tree) {
+        double sum = 0;
+        for (const auto& [other, p] : trees) {
+          for (std::size_t i = 0; i < 5; ++i) sum += tree[i] == other[i] ? p / 5 : 0;
+        }
+        return sum;
+      };
+      double best = 0;
+      for (const auto& [tree, p] : trees) best = std::max(best, expected(tree));
+      const Tree found = mbr(f);
+      EXPECT_TRUE(is_tree(found, rule(root)));
+      EXPECT_GT(log_prob(f, found), -HUGE_VAL);
+      EXPECT_NEAR(expected(found), best, 1e-13);
+      EXPECT_NEAR(expected_attachment(f, found), best, 1e-13);
+    }
+  }
+}
+
+TEST(Evaluate, CountsRightHeadsAndLabels) {
+  const Tree gold{2, 0, 2, -1};
+  const Tree tree{2, 0, 1, 3};
+  const std::vector<std::int32_t> labels{1, 2, 3, 4};
+  const std::vector<std::int32_t> gold_labels{1, 5, 3, 4};
+  Attachment sum = evaluate(tree, gold, labels, gold_labels);
+  EXPECT_EQ(sum.words, 3U);
+  EXPECT_EQ(sum.heads, 2U);
+  EXPECT_EQ(sum.labels, 1U);
+  EXPECT_EQ(sum.exact, 0U);
+  sum += evaluate(gold, gold);
+  EXPECT_EQ(sum.trees, 2U);
+  EXPECT_EQ(sum.exact, 1U);
+  EXPECT_DOUBLE_EQ(sum.uas(), 5.0 / 6);
+  EXPECT_DOUBLE_EQ(sum.las(), 1.0 / 6);
+  EXPECT_EQ(Attachment().uas(), 0);
+  expect_misuse("evaluate", [&] { evaluate(tree, TreeView(gold).first(3)); });
+  expect_misuse("evaluate", [&] { evaluate(tree, gold, labels); });
+}
+
+}  // namespace
+}  // namespace taproot
