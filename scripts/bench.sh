@@ -26,3 +26,7 @@ $python bench/reference/without_replacement.py >build/bench/reference_distinct.j
 REPETITIONS=${REPETITIONS:-5} run bench_distinct build/bench/distinct.json 2>build/bench/log || die "$(cat build/bench/log)"
 echo
 $python bench/distinct_table.py build/bench/distinct.json build/bench/reference_distinct.json
+$python bench/reference/decode.py >build/bench/reference_decode.json
+run bench_decode build/bench/decode.json 2>build/bench/log || die "$(cat build/bench/log)"
+echo
+$python bench/decode_table.py build/bench/decode.json build/bench/reference_decode.json

@@ -175,7 +175,11 @@ void Contraction<T>::probabilities(int i, const std::int32_t* heads, T* p) {
     p[h] = end == i ? T(0) : weights[h] * q[end];
     total += p[h];
   }
-  TAPROOT_ASSERT(T(0) < total);
+  if (!(T(0) < total)) {  // In double: what leads here has underflowed.
+    TAPROOT_ASSERT((std::is_same_v<T, double>));
+    std::fill_n(p, ld, T(0));
+    return;
+  }
   const T inverse = T(1) / total;
   for (int h = 0; h <= n; ++h) p[h] = p[h] * inverse;
   for (std::size_t h = index(n) + 1; h < ld; ++h) p[h] = T(0);

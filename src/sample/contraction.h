@@ -16,8 +16,9 @@ class Contraction {
   /// Nothing decided. `conditionals` is read later on.
   void start(const Conditionals& conditionals, int sink);
 
-  /// p[h], [ld], for the head of word i given heads[1..i-1]. Calls for growing i continue; heads
-  /// that were seen must be the same then. Any other i begins afresh.
+  /// p[h], [ld], for the head of word i given heads[1..i-1]; all 0 if those are impossible in T.
+  /// Calls for growing i continue; heads that were seen must be the same then. Any other i begins
+  /// afresh.
   void probabilities(int i, const std::int32_t* heads, T* p);
 
  private:

@@ -18,7 +18,7 @@ using oracle::Problem;
 constexpr std::size_t kTrees = 50;
 
 std::vector<std::pair<std::string, Problem>> graphs() {
-  auto all = law::trained_sentences();
+  auto all = law::trained_sentences(TAPROOT_TRAINED_JSON);
   for (const int gap : {5, 30, 900}) {
     all.emplace_back("pairs-" + std::to_string(gap), oracle::attractor_pairs(10, gap, 3));
   }
@@ -91,7 +91,7 @@ Summary summarize(const Problem& problem, oracle::Root root, DistinctAlgorithm a
 }
 
 TEST(DistinctAlgorithms, HaveOneLaw) {
-  for (const auto& [label, problem] : law::trained_sentences()) {
+  for (const auto& [label, problem] : law::trained_sentences(TAPROOT_TRAINED_JSON)) {
     SCOPED_TRACE(label);
     const auto root = label[0] == 'e' ? oracle::Root::kSingle : oracle::Root::kMulti;
     const std::uint32_t samples = problem.n > 40 ? 200 : 300;

@@ -77,8 +77,8 @@ TEST(Frequencies, OfRandomGraphs) {
 }
 
 TEST(Frequencies, OfTrainedSentences) {
-  ASSERT_EQ(trained_sentences().size(), 6U);
-  for (const auto& [label, problem] : trained_sentences()) {
+  ASSERT_EQ(trained_sentences(TAPROOT_TRAINED_JSON).size(), 6U);
+  for (const auto& [label, problem] : trained_sentences(TAPROOT_TRAINED_JSON)) {
     for (const auto& [algorithm, root] : walks_and_elimination()) {
       SCOPED_TRACE(testing::Message() << label << " " << to_string(algorithm) << " " << name(root));
       expect_marginals(problem, root, algorithm, 200000);

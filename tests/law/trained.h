@@ -12,9 +12,10 @@
 
 namespace taproot::law {
 
-/// Sentences with the scores of trained parsers, and their names.
-inline std::vector<std::pair<std::string, oracle::Problem>> trained_sentences() {
-  std::ifstream in(TAPROOT_TRAINED_JSON);
+/// Sentences with the scores of trained parsers, and their names; `path` is TAPROOT_TRAINED_JSON.
+inline std::vector<std::pair<std::string, oracle::Problem>> trained_sentences(
+    const std::string& path) {
+  std::ifstream in(path);
   const nlohmann::json file = nlohmann::json::parse(in);
   std::vector<std::pair<std::string, oracle::Problem>> sentences;
   for (const auto& sentence : file.at("sentences")) {
