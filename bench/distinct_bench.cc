@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "npz.h"
 #include "taproot/taproot.h"
+#include "trained_scores.h"
 #include "uniform_weights.h"
 
 namespace taproot::bench {
@@ -47,7 +47,7 @@ void with_replacement(benchmark::State& state, int n, std::size_t k) {
 }
 
 void trained(benchmark::State& state, DistinctAlgorithm algorithm, const std::string& path) {
-  const cli::ScoreFile file = cli::read_npz(path);
+  const TrainedScores file(path);
   const Scores scores = file.view(RootRule::kSingle);
   std::vector<Outcome> outcomes(scores.size());
   std::vector<DistinctSample> samples(scores.size());

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "npz.h"
 #include "support/families.h"
 #include "taproot/taproot.h"
+#include "trained_scores.h"
 #include "uniform_weights.h"
 
 namespace taproot::bench {
@@ -52,7 +52,7 @@ void one_tree(benchmark::State& state, Algorithm algorithm, const oracle::Proble
 
 // 100 trees of every sentence of a file of trained scores.
 void trained(benchmark::State& state, Algorithm algorithm, const std::string& path) {
-  const cli::ScoreFile file = cli::read_npz(path);
+  const TrainedScores file(path);
   const Scores scores = file.view(RootRule::kSingle);
   std::vector<std::vector<std::int32_t>> trees(scores.size());
   std::vector<TreeBuffer> out;

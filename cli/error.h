@@ -9,8 +9,8 @@
 
 namespace taproot::cli {
 
-/// Input that cannot be read, or a call that makes no sense: exit code 2. The message names the file,
-/// where known the sentence, what is wrong, and what to do.
+/// Input that cannot be read, or a call that makes no sense: exit code 2. The message names the
+/// file, where known the sentence, what is wrong, and what to do.
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

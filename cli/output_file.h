@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace taproot::cli {
 
@@ -26,6 +27,7 @@ class OutputFile {
   std::string name_;
   std::string temporary_;
   std::FILE* stream_ = nullptr;
+  std::vector<char> buffer_;  ///< Of stream_: setvbuf() makes none of a given size by itself.
 };
 
 }  // namespace taproot::cli

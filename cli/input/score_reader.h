@@ -13,12 +13,15 @@
 namespace taproot::cli {
 
 struct ReadOptions {
-  /// .npy (one (n+1)x(n+1) matrix, or a padded batch (B, N+1, N+1)) or .npz (`scores`, all matrices one
-  /// after the other, and `lengths`; or one 2-D array a sentence, in the archive's order).
+  /// .npy (one (n+1)x(n+1) matrix, or a padded batch (B, N+1, N+1)) or .npz (`scores`, all matrices
+  /// one after the other, and `lengths`; or one 2-D array a sentence, in the archive's order).
   std::vector<std::string> files;
-  std::string lengths;   ///< For padded .npy batches: an integer .npy, or numbers in text. May be empty.
-  bool weights = false;  ///< The files hold weights: their log is taken (0 gives -inf, negative NaN).
-  /// Sentences first, ..., last - 1 of all files together; the others are skipped as cheaply as can be.
+  std::string
+      lengths;  ///< For padded .npy batches: an integer .npy, or numbers in text. May be empty.
+  bool weights =
+      false;  ///< The files hold weights: their log is taken (0 gives -inf, negative NaN).
+  /// Sentences first, ..., last - 1 of all files together; the others are skipped as cheaply as can
+  /// be.
   std::size_t first = 0;
   std::size_t last = ~std::size_t{0};
 };
@@ -36,9 +39,10 @@ struct Sentence {
   }
 };
 
-/// float16, float32 or float64, either byte order, C or Fortran order, .npy versions 1.0 to 3.0, stored
-/// or deflated archives. Throws InputError for anything else, for a truncated or lying file, and for
-/// paths in an archive's names; never crashes, and takes no more memory than the largest sentence.
+/// float16, float32 or float64, either byte order, C or Fortran order, .npy versions 1.0 to 3.0,
+/// stored or deflated archives. Throws InputError for anything else, for a truncated or lying file,
+/// and for paths in an archive's names; never crashes, and takes no more memory than the largest
+/// sentence.
 class ScoreReader {
  public:
   explicit ScoreReader(ReadOptions options);
@@ -54,8 +58,8 @@ class ScoreReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Label scores that go with them: .npz with `label_scores`, per sentence (n+1)x(n+1)xL, one after the
-/// other, and `lengths`; L is given (the number of label names).
+/// Label scores that go with them: .npz with `label_scores`, per sentence (n+1)x(n+1)xL, one after
+/// the other, and `lengths`; L is given (the number of label names).
 class LabelReader {
  public:
   LabelReader(const std::string& file, int labels);

@@ -8,8 +8,8 @@
 
 namespace taproot::cli {
 
-/// The words of one sentence. From CoNLL-U also everything else that its lines hold, so that a tree can
-/// be written back into them.
+/// The words of one sentence. From CoNLL-U also everything else that its lines hold, so that a tree
+/// can be written back into them.
 struct WordSentence {
   std::vector<std::string> words;
   /// CoNLL-U only: all lines as they are, comments, multi-word tokens and empty nodes included.
@@ -30,8 +30,8 @@ class WordReader {
 
   bool next(WordSentence& sentence);
 
-  /// Skips to sentence `number` (which must grow from call to call) and reads it. Throws InputError if
-  /// there is none.
+  /// Skips to sentence `number` (which must grow from call to call) and reads it. Throws InputError
+  /// if there is none.
   void read(std::size_t number, WordSentence& sentence);
 
  private:

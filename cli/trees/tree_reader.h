@@ -13,9 +13,9 @@ namespace taproot::cli {
 
 using AnyRow = std::variant<TreeRow, FailedRow, ExhaustedRow>;
 
-/// Reads back what a TreeWriter wrote: jsonl, npz or conllu, by the file's ending. (Text does not keep
-/// everything: InputError.) Throws InputError, naming the line or row, for what is not of that form,
-/// for heads that are no numbers within the sentence.
+/// Reads back what a TreeWriter wrote: jsonl, npz or conllu, by the file's ending. (Text does not
+/// keep everything: InputError.) Throws InputError, naming the line or row, for what is not of that
+/// form, for heads that are no numbers within the sentence.
 class TreeReader {
  public:
   virtual ~TreeReader() = default;

@@ -17,9 +17,9 @@ Format format_named(const std::string& name);
 /// By the ending of a file; jsonl if it says nothing. ".txt" is text.
 Format format_of(const std::string& file);
 
-/// Writes trees in the order in which they are given. The file appears complete or not at all: it is
-/// written beside its place under another name, and takes it in finish(). An empty name is standard
-/// output (not for npz: InputError).
+/// Writes trees in the order in which they are given. The file appears complete or not at all: it
+/// is written beside its place under another name, and takes it in finish(). An empty name is
+/// standard output (not for npz: InputError).
 class TreeWriter {
  public:
   virtual ~TreeWriter() = default;

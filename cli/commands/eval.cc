@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <map>
+
+#include "commands/commands.h"
+#include "error.h"
+#include "output_file.h"
+#include "taproot/decode.h"
+#include "trees/convert.h"
+#include "trees/tree_reader.h"
+
+namespace taproot::cli {
+namespace {
+
+// Relations as numbers, the same for the same name.
+class Names {
+ public:
+  std::vector<std::int32_t> operator()(const std::vector<std::string>& names) {
+    std::vector<std::int32_t> numbers;
+    for (const std::string& name : names) {
+      numbers.push_back(
+          known_.emplace(name, static_cast<std::int32_t>(known_.size())).first->second);
+    }
+    return numbers;
+  }
+
+ private:
+  std::map<std::string, std::int32_t> known_;
+};
+
+}  // namespace
+
+int run_eval(const EvalOptions& options) {
+  const auto trees = TreeReader::open(options.trees);
+  WordReader gold(options.gold);
+  WordSentence sentence;
+  Names names;
+  Attachment sum;
+  std::size_t read = 0;
+  std::size_t failed = 0;
+  std::size_t evaluated = 0;
+  bool labelled = true;
+  // The trees of one sentence come together: the best of them, or all.
+  std::vector<TreeRow> rows;
+  const auto finish = [&] {
+    if (rows.empty()) return;
+    const std::size_t number = rows[0].sentence;
+    while (read <= number) {
+      if (!gold.next(sentence)) {
+        fail("{} has {} sentences, and {} has trees of sentence {}", options.gold, read,
+             options.trees, number);
+      }
+      ++read;
+    }
+    if (sentence.heads.size() != sentence.words.size()) {
+      fail("{} has no heads: the gold trees must be a .conllu file", options.gold);
+    }
+    if (options.over == "best") {
+      const TreeRow* best = &rows[0];
+      for (const TreeRow& row : rows) {
+        if (row.log_prob.value_or(-HUGE_VAL) > best->log_prob.value_or(-HUGE_VAL)) best = &row;
+      }
+      rows = {TreeRow(*best)};
+    }
+    for (const TreeRow& row : rows) {
+      if (row.heads.size() != sentence.words.size()) {
+        fail("sentence {}: {} has {} words, {} has {}", number, options.trees, row.heads.size(),
+             options.gold, sentence.words.size());
+      }
+      labelled &= !row.labels.empty();
+      sum += row.labels.empty() ? evaluate(row.heads, sentence.heads)
+                                : evaluate(row.heads, sentence.heads, names(row.labels),
+                                           names(sentence.relations));
+    }
+    ++evaluated;
+    rows.clear();
+  };
+  AnyRow row;
+  while (trees->next(row)) {
+    if (std::holds_alternative<FailedRow>(row)) ++failed;
+    if (!std::holds_alternative<TreeRow>(row)) continue;
+    TreeRow& tree = std::get<TreeRow>(row);
+    if (!rows.empty() && rows[0].sentence != tree.sentence) {
+      if (tree.sentence < rows[0].sentence) {
+        fail("{}: sentence {} comes after sentence {}: their order must be that of the gold file",
+             options.trees, tree.sentence, rows[0].sentence);
+      }
+      finish();
+    }
+    rows.push_back(std::move(tree));
+  }
+  finish();
+  std::string text = fmt::format("sentences  {}\nwords      {}\n", evaluated, sum.words);
+  text += fmt::format("UAS        {:.4f}\n", sum.uas());
+  if (labelled && sum.trees > 0) text += fmt::format("LAS        {:.4f}\n", sum.las());
+  text += fmt::format(
+      "exact      {:.4f}\n",
+      sum.trees == 0 ? 0.0 : static_cast<double>(sum.exact) / static_cast<double>(sum.trees));
+  if (failed > 0) text += fmt::format("failed     {}\n", failed);
+  OutputFile out("");
+  out.write(text);
+  out.commit();
+  return failed > 0 ? kSomeFailed : kAllFine;
+}
+
+int run_convert(const ConvertOptions& options) {
+  const Format format =
+      options.format.empty() ? format_of(options.output) : format_named(options.format);
+  convert(options.trees, options.output, format, options.words);
+  return kAllFine;
+}
+
+}  // namespace taproot::cli

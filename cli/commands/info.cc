@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "chunk.h"
+#include "commands/commands.h"
+#include "output_file.h"
+#include "taproot/taproot.h"
+
+namespace taproot::cli {
+namespace {
+
+struct Summary {
+  std::size_t sentences = 0;
+  std::size_t words = 0;
+  int shortest = 1 << 30;
+  int longest = 0;
+  std::map<std::string, std::size_t> failed;
+  std::size_t answered = 0;
+  double tries = 0;
+  double entropy = 0;
+  double best = 0;  // Probability of the best tree.
+  std::size_t answered_words = 0;
+  std::vector<double> best_of_all;
+};
+
+void add(Pool& pool, const Options& options, const Chunk& chunk, Summary& sum) {
+  const Scores scores(chunk.views, options.root);
+  std::vector<Outcome> outcomes(chunk.size());
+  std::vector<double> entropies(chunk.size());
+  std::vector<double> tries(chunk.size());
+  std::vector<double> best(chunk.size());
+  for_each_factorization(pool, scores, outcomes,
+                         [&](std::size_t i, const Factorization& f, Workspace& workspace) {
+                           entropies[i] = entropy(f, workspace);
+                           tries[i] = expected_tries(f, workspace);
+                           Tree heads(static_cast<std::size_t>(f.n()));
+                           argmax(chunk.views[i], options.root, heads, workspace);
+                           best[i] = std::exp(log_prob(f, heads));
+                         });
+  for (std::size_t i = 0; i < chunk.size(); ++i) {
+    const int n = chunk.sentences[i].n;
+    ++sum.sentences;
+    sum.words += static_cast<std::size_t>(n);
+    sum.shortest = std::min(sum.shortest, n);
+    sum.longest = std::max(sum.longest, n);
+    if (chunk.bad_constraint[i] || !outcomes[i].ok()) {
+      ++sum.failed[chunk.bad_constraint[i] ? "bad_constraint"
+                                           : std::string(to_string(outcomes[i].status))];
+      continue;
+    }
+    ++sum.answered;
+    sum.answered_words += static_cast<std::size_t>(n);
+    sum.tries += tries[i];
+    sum.entropy += entropies[i];
+    sum.best += best[i];
+    sum.best_of_all.push_back(best[i]);
+  }
+}
+
+}  // namespace
+
+int run_info(const Options& options) {
+  ChunkReader reader(options, 1);
+  Pool pool(options.threads);
+  Summary sum;
+  Chunk chunk;
+  while (reader.next(chunk)) add(pool, options, chunk, sum);
+  std::string text = fmt::format("sentences        {}\n", sum.sentences);
+  if (sum.sentences > 0) {
+    text += fmt::format("words            {}, {} to {} a sentence, {:.1f} on average\n", sum.words,
+                        sum.shortest, sum.longest,
+                        static_cast<double>(sum.words) / static_cast<double>(sum.sentences));
+  }
+  if (sum.answered > 0) {
+    const auto count = static_cast<double>(sum.answered);
+    std::sort(sum.best_of_all.begin(), sum.best_of_all.end());
+    const double median = sum.best_of_all[sum.best_of_all.size() / 2];
+    text += fmt::format("root rule        {}\n", to_string(options.root));
+    text += fmt::format(
+        "entropy          {:.4f} nats a sentence, {:.4f} a word\n", sum.entropy / count,
+        sum.entropy / static_cast<double>(std::max<std::size_t>(1, sum.answered_words)));
+    text +=
+        fmt::format("best tree        has probability {:.4f} on average, {:.4f} in the median\n",
+                    sum.best / count, median);
+    text += fmt::format(
+        "Z_T / Z_D        {:.4f} on average (tries until a multi-root tree has one root)\n",
+        sum.tries / count);
+  }
+  for (const auto& [status, count] : sum.failed) text += fmt::format("{:<16} {}\n", status, count);
+  OutputFile out(options.output);
+  out.write(text);
+  out.commit();
+  return sum.failed.empty() ? kAllFine : kSomeFailed;
+}
+
+}  // namespace taproot::cli

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion of taproot for bash.
+_taproot() {
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} options=""
+  case $before in
+    --root) mapfile -t COMPREPLY < <(compgen -W "single multi" -- "$word"); return ;;
+    --format) mapfile -t COMPREPLY < <(compgen -W "jsonl npz conllu text" -- "$word"); return ;;
+    --over) mapfile -t COMPREPLY < <(compgen -W "best mean" -- "$word"); return ;;
+    --algorithm)
+      local names="auto elimination wilson wilson-marginal wilson-reject colbourn wilson-rc"
+      [ "$command" != swor ] || names="auto trie beam list"
+      mapfile -t COMPREPLY < <(compgen -W "$names" -- "$word")
+      return ;;
+  esac
+  if [ "$COMP_CWORD" = 1 ]; then
+    mapfile -t COMPREPLY < <(compgen -W "logz entropy marginals argmax sample swor kbest mbr edges info eval convert --help --version" -- "$word")
+    return
+  fi
+  case $command in
+    logz) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    entropy) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    marginals) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    argmax) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    sample) options="-h --help -k --samples --algorithm --seed --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    swor) options="-h --help -k --samples --algorithm --seed --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    kbest) options="-h --help -k --samples --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    mbr) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    edges) options="-h --help --top --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    info) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    eval) options="-h --help --gold --over" ;;
+    convert) options="-h --help -o --output --format --words" ;;
+  esac
+  if [[ $word == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+  else
+    mapfile -t COMPREPLY < <(compgen -f -- "$word")
+  fi
+}
+complete -o filenames -F _taproot taproot

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "input/lengths.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "error.h"
+
+namespace taproot::cli {
+namespace {
+
+// A hundred megabytes of zeros compress to nothing: what is kept of them has a limit.
+constexpr std::uint64_t kMostSentences = std::uint64_t{1} << 27;
+
+std::int32_t checked(const std::string& name, std::size_t index, std::int64_t n) {
+  if (n < 0) fail("{}: length {} is {}: lengths count words and are not negative", name, index, n);
+  if (n > kMostWords) {
+    fail("{}: length {} is {}: sentences have at most {} words", name, index, n, kMostWords);
+  }
+  return static_cast<std::int32_t>(n);
+}
+
+// Numbers separated by blanks, from bytes that come piece by piece.
+class TextLengths {
+ public:
+  explicit TextLengths(const std::string& path) : path_(path) {}
+
+  void add(std::string_view bytes) {
+    for (const char c : bytes) {
+      if (c == '\0') fail("{} is neither an .npy array nor text: it holds a zero byte", path_);
+      if (std::string_view(" \t\r\n\v\f").find(c) == std::string_view::npos) {
+        // Long enough for a message; no number is as long.
+        if (word_.size() < 80) word_ += c;
+      } else {
+        end_word();
+      }
+    }
+  }
+
+  std::vector<std::int32_t> finish() {
+    end_word();
+    return std::move(lengths_);
+  }
+
+ private:
+  void end_word() {
+    if (word_.empty()) return;
+    std::int64_t n = 0;
+    const char* const end = word_.data() + word_.size();
+    const auto [stop, error] = std::from_chars(word_.data(), end, n);
+    if (stop != end || error == std::errc::invalid_argument) {
+      fail("{}: length {} is {}: no whole number", path_, lengths_.size(), quoted(word_));
+    }
+    if (error == std::errc::result_out_of_range) {
+      fail("{}: length {} is {}: sentences have at most {} words", path_, lengths_.size(),
+           quoted(word_), kMostWords);
+    }
+    lengths_.push_back(checked(path_, lengths_.size(), n));
+    word_.clear();
+  }
+
+  const std::string& path_;
+  std::string word_;
+  std::vector<std::int32_t> lengths_;
+};
+
+}  // namespace
+
+std::vector<std::int32_t> read_lengths(NpyReader& in) {
+  in.require_integers();
+  const NpyHeader& header = in.header();
+  if (header.shape.size() != 1) {
+    fail("{} must have one dimension, and has shape {}", in.name(), header.shape_text());
+  }
+  if (header.count > kMostSentences) {
+    fail("{} has {} lengths: at most {} sentences are read from one file", in.name(), header.count,
+         kMostSentences);
+  }
+  constexpr std::size_t kPiece = 1 << 14;
+  std::vector<std::int32_t> lengths;
+  std::vector<std::int64_t> piece;
+  while (lengths.size() < header.count) {
+    const std::size_t count = std::min<std::size_t>(kPiece, header.count - lengths.size());
+    in.read(piece, 0, count);
+    for (std::size_t i = 0; i < count; ++i) {
+      lengths.push_back(checked(in.name(), lengths.size(), piece[i]));
+    }
+  }
+  in.finish();
+  return lengths;
+}
+
+std::vector<std::int32_t> read_lengths(const std::string& path) {
+  const std::string content = describe_content(path);
+  if (content == "an .npy array") {
+    NpyReader in(open_file(path), path);
+    return read_lengths(in);
+  }
+  if (content == "a zip archive") {
+    fail("{} is a zip archive: lengths must be an integer .npy array, or numbers in text", path);
+  }
+  TextLengths text(path);
+  const auto source = open_file(path);
+  std::array<char, 1 << 14> piece;
+  while (const std::size_t got = source->read(piece.data(), piece.size())) {
+    text.add({piece.data(), got});
+  }
+  return text.finish();
+}
+
+namespace {
+
+NpyReader open_array(const Archive& archive, const std::string& array) {
+  const Archive::Entry* entry = archive.find(array);
+  if (entry == nullptr) {
+    std::string names;
+    for (std::size_t i = 0; i < std::min<std::size_t>(4, archive.entries().size()); ++i) {
+      names += (i == 0 ? "" : ", ") + quoted(archive.entries()[i].name);
+    }
+    fail("{} has no array '{}': it has {}", archive.path(), array, names.empty() ? "none" : names);
+  }
+  return {archive.open(*entry), archive.path() + ": " + array};
+}
+
+}  // namespace
+
+RaggedArray::RaggedArray(const Archive& archive, const std::string& array, std::uint64_t depth)
+    : values_(open_array(archive, array)), depth_(depth) {
+  values_.require_floats();
+  const NpyHeader& header = values_.header();
+  const bool rows = depth > 1 && header.shape.size() == 2 && header.shape[1] == depth;
+  if (header.shape.size() != 1 && !(rows && !header.fortran)) {
+    fail("{} must have one dimension (all sentences one after the other), and has shape {}",
+         values_.name(), header.shape_text());
+  }
+  NpyReader in = open_array(archive, "lengths");
+  lengths_ = read_lengths(in);
+  check();
+}
+
+void RaggedArray::check() const {
+  std::uint64_t sum = 0;
+  const std::uint64_t count = values_.header().count;
+  // No overflow: each step adds less than 2^63, and the sum so far is at most `count` < 2^62.
+  for (std::size_t i = 0; i < lengths_.size(); ++i) {
+    sum += size(i);
+    if (sum > count) {
+      fail("{} has {} elements, too few for its lengths: they end within sentence {} of {} words",
+           values_.name(), count, i, lengths_[i]);
+    }
+  }
+  if (sum < count) {
+    fail("{} has {} elements, too many for its {} lengths, which need {}", values_.name(), count,
+         lengths_.size(), sum);
+  }
+}
+
+void RaggedArray::skip(std::size_t sentences) {
+  std::uint64_t count = 0;
+  for (; sentences > 0; --sentences) count += size(at_++);
+  if (count > 0) values_.skip(count);
+}
+
+template <typename T>
+void RaggedArray::read(std::vector<T>& out) {
+  const auto count = static_cast<std::size_t>(size(at_));
+  values_.require_plausible(count * sizeof(T));
+  values_.read(out, 0, count);
+  out.resize(count);
+  if (++at_ == lengths_.size()) values_.finish();
+}
+
+template void RaggedArray::read(std::vector<float>&);
+template void RaggedArray::read(std::vector<double>&);
+
+}  // namespace taproot::cli

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "input/archive.h"
+#include "input/npy.h"
+
+namespace taproot::cli {
+
+/// A matrix of more words is taken for an error: it would have 4 billion cells.
+inline constexpr std::int64_t kMostWords = 65535;
+
+inline std::uint64_t cells(std::int64_t n) {
+  return static_cast<std::uint64_t>(n + 1) * static_cast<std::uint64_t>(n + 1);
+}
+
+/// A one-dimensional array of integers, each from 0 to kMostWords.
+std::vector<std::int32_t> read_lengths(NpyReader& in);
+
+/// The same from a file: an .npy array, or numbers in text.
+std::vector<std::int32_t> read_lengths(const std::string& path);
+
+/// An archive's `lengths`, and beside them an array with (n+1)(n+1) x `depth` elements a sentence,
+/// one sentence after the other.
+class RaggedArray {
+ public:
+  /// Throws InputError unless the two agree.
+  RaggedArray(const Archive& archive, const std::string& array, std::uint64_t depth);
+
+  const std::vector<std::int32_t>& lengths() const { return lengths_; }
+  /// The sentence that comes next.
+  std::size_t at() const { return at_; }
+  void skip(std::size_t sentences);
+  /// All elements of the next sentence, which take the place of what `out` held.
+  template <typename T>
+  void read(std::vector<T>& out);
+  const NpyReader& values() const { return values_; }
+
+ private:
+  void check() const;
+  std::uint64_t size(std::size_t sentence) const { return cells(lengths_[sentence]) * depth_; }
+
+  NpyReader values_;
+  std::uint64_t depth_;
+  std::vector<std::int32_t> lengths_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace taproot::cli

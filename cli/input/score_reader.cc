@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "input/score_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "error.h"
+#include "input/lengths.h"
+#include "input/score_source.h"
+
+namespace taproot::cli {
+namespace {
+
+void take_logs(Sentence& sentence) {
+  if (!sentence.is_double) {
+    sentence.wide.assign(sentence.narrow.begin(), sentence.narrow.end());
+    sentence.narrow.clear();
+    sentence.is_double = true;
+  }
+  for (double& value : sentence.wide) value = std::log(value);  // 0: -inf; negative: NaN.
+}
+
+}  // namespace
+
+class ScoreReader::Impl {
+ public:
+  explicit Impl(ReadOptions options) : options_(std::move(options)) {
+    if (options_.files.empty()) fail("there is no file of scores: name at least one");
+    if (!options_.lengths.empty()) {
+      lengths_ = {options_.lengths, read_lengths(options_.lengths)};
+    }
+    // Every file is opened now, so that the last one's error does not come after hours of work, and
+    // closed again, because there may be more of them than a process may hold open.
+    std::size_t lengths_used = 0;
+    for (const std::string& path : options_.files) {
+      source_ = open_scores(path, lengths_, lengths_used);
+      files_.push_back({source_->count(), lengths_used});
+      lengths_used += source_->lengths_used();
+    }
+    if (files_.size() > 1) source_.reset();
+    check_lengths(lengths_used);
+  }
+
+  bool next(Sentence& sentence) {
+    for (; file_ < files_.size(); close()) {
+      if (at_ >= options_.last) return false;
+      const std::size_t left = files_[file_].count - in_file_;
+      const std::size_t unwanted = at_ < options_.first ? options_.first - at_ : 0;
+      if (unwanted >= left) {
+        at_ += left;
+        continue;
+      }
+      open();
+      if (unwanted > 0) {
+        source_->skip(unwanted);
+        at_ += unwanted;
+        in_file_ += unwanted;
+      }
+      sentence.number = at_++;
+      ++in_file_;
+      read(sentence);
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  struct File {
+    std::size_t count;
+    std::size_t first_length;
+  };
+
+  void check_lengths(std::size_t used) const {
+    if (lengths_.path.empty() || used == lengths_.values.size()) return;
+    fail(
+        "{} has {} lengths, but there are {} sentences in padded .npy batches: only those take "
+        "lengths from a file",
+        lengths_.path, lengths_.values.size(), used);
+  }
+
+  void open() {
+    if (source_) return;
+    const std::string& path = options_.files[file_];
+    source_ = open_scores(path, lengths_, files_[file_].first_length);
+    if (source_->count() != files_[file_].count) fail("{} changed while it was read", path);
+  }
+
+  void close() {
+    source_.reset();
+    in_file_ = 0;
+    ++file_;
+  }
+
+  void read(Sentence& sentence) {
+    try {
+      source_->read(sentence);
+      if (options_.weights) take_logs(sentence);
+      return;
+    } catch (const std::bad_alloc&) {
+    } catch (const std::length_error&) {
+    }
+    fail("{}: sentence {} with {} words does not fit into memory", options_.files[file_],
+         sentence.number, sentence.n);
+  }
+
+  ReadOptions options_;
+  PaddedLengths lengths_;
+  std::vector<File> files_;
+  std::size_t file_ = 0;
+  std::size_t in_file_ = 0;  // Sentences of the file that are read or skipped.
+  std::size_t at_ = 0;       // The same over all files.
+  std::unique_ptr<ScoreSource> source_;
+};
+
+ScoreReader::ScoreReader(ReadOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+ScoreReader::~ScoreReader() = default;
+ScoreReader::ScoreReader(ScoreReader&&) noexcept = default;
+ScoreReader& ScoreReader::operator=(ScoreReader&&) noexcept = default;
+
+bool ScoreReader::next(Sentence& sentence) { return impl_->next(sentence); }
+
+}  // namespace taproot::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sentences of one file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "input/score_reader.h"
+
+namespace taproot::cli {
+
+class ScoreSource {
+ public:
+  ScoreSource() = default;
+  virtual ~ScoreSource() = default;
+  ScoreSource(const ScoreSource&) = delete;
+  ScoreSource& operator=(const ScoreSource&) = delete;
+
+  /// How many sentences there are.
+  virtual std::size_t count() const = 0;
+  /// How many of the lengths file belong to them: 0 unless they are padded.
+  virtual std::size_t lengths_used() const { return 0; }
+  virtual void skip(std::size_t sentences) = 0;
+  /// The next sentence as the file has it. Its number is set already, for messages.
+  virtual void read(Sentence& sentence) = 0;
+};
+
+/// The lengths of padded batches, which run on over all files.
+struct PaddedLengths {
+  std::string path;  ///< Empty: there are none, and no sentence is padded.
+  std::vector<std::int32_t> values;
+};
+
+/// Opens a file by its ending. `first_length` is where its lengths begin.
+std::unique_ptr<ScoreSource> open_scores(const std::string& path, const PaddedLengths& lengths,
+                                         std::size_t first_length);
+
+}  // namespace taproot::cli

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs the program: every command, format and root rule on the bundled data, answers compared with
+// the library's.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "input/score_reader.h"
+#include "taproot/taproot.h"
+#include "trees/tree_reader.h"
+
+namespace taproot::cli {
+namespace {
+
+const std::string kData = TAPROOT_DATA;
+
+struct Result {
+  int code;
+  std::string out;
+  std::string errors;
+};
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class Cli : public testing::Test {
+ protected:
+  Cli() {
+    std::string name = (std::filesystem::temp_directory_path() / "taproot-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  ~Cli() override { std::filesystem::remove_all(folder_); }
+
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+
+  Result run(const std::string& arguments) const {
+    const std::string errors = file("errors");
+    const std::string command = std::string(TAPROOT_PROGRAM) + " " + arguments + " 2>" + errors;
+    std::FILE* pipe = popen(command.c_str(), "r");
+    Result result{0, "", ""};
+    std::array<char, 65536> buffer;
+    for (std::size_t got = 0; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+      result.out.append(buffer.data(), got);
+    }
+    const int status = pclose(pipe);
+    result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    result.errors = contents(errors);
+    return result;
+  }
+
+  std::filesystem::path folder_;
+};
+
+std::vector<Sentence> sentences(const std::string& name) {
+  ReadOptions options;
+  options.files = {kData + "/" + name};
+  ScoreReader reader(options);
+  std::vector<Sentence> all;
+  for (Sentence sentence; reader.next(sentence);) all.push_back(sentence);
+  return all;
+}
+
+std::vector<nlohmann::json> lines(const std::string& text) {
+  std::vector<nlohmann::json> all;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) all.push_back(nlohmann::json::parse(line));
+  return all;
+}
+
+RootRule rule_named(const std::string& name) {
+  return name == "single" ? RootRule::kSingle : RootRule::kMulti;
+}
+
+TEST_F(Cli, NumbersAreTheLibrarys) {
+  for (const std::string root : {"single", "multi"}) {
+    const auto logz = run("logz " + kData + "/demo.npz --root " + root);
+    const auto entropies = run("entropy " + kData + "/demo.npz --root " + root);
+    const auto matrices = run("marginals " + kData + "/demo.npz --root " + root);
+    ASSERT_EQ(logz.code, 0) << logz.errors;
+    ASSERT_EQ(matrices.code, 0) << matrices.errors;
+    const auto z = lines(logz.out);
+    const auto h = lines(entropies.out);
+    const auto p = lines(matrices.out);
+    const auto all = sentences("demo.npz");
+    ASSERT_EQ(z.size(), all.size());
+    ASSERT_EQ(p.size(), all.size());
+    for (std::size_t b = 0; b < all.size(); ++b) {
+      const Factorization f = eliminate(all[b].view(), rule_named(root));
+      EXPECT_EQ(z[b].at("sentence"), b);
+      EXPECT_EQ(z[b].at("n"), f.n());
+      EXPECT_EQ(z[b].at("status"), "ok");
+      EXPECT_EQ(z[b].at("log_partition").get<double>(), log_partition(f));
+      EXPECT_EQ(h[b].at("entropy").get<double>(), entropy(f));
+      const std::vector<double> expected = marginals(f);
+      std::vector<double> found;
+      for (const auto& row : p[b].at("marginals")) {
+        for (const auto& x : row) found.push_back(x.get<double>());
+      }
+      EXPECT_EQ(found, expected);
+    }
+  }
+}
+
+TEST_F(Cli, TreesAreTheLibrarysInEveryFormat) {
+  const auto all = sentences("demo.npz");
+  for (const std::string root : {"single", "multi"}) {
+    for (const std::string command : {"argmax", "mbr", "kbest", "sample", "swor"}) {
+      std::vector<TreeRow> first;
+      for (const std::string ending : {"jsonl", "npz", "conllu"}) {
+        const std::string out = file(command + "." + ending);
+        const bool many = command != "argmax" && command != "mbr";
+        const Result result = run(command + " " + kData + "/demo.npz --words " + kData +
+                                  "/demo.txt --root " + root + (many ? " -k 4" : "") +
+                                  (many && command != "kbest" ? " --seed 7" : "") + " -o " + out);
+        ASSERT_EQ(result.code, 0) << result.errors;
+        std::vector<TreeRow> rows;
+        const auto reader = TreeReader::open(out);
+        for (AnyRow row; reader->next(row);) {
+          if (std::holds_alternative<TreeRow>(row)) rows.push_back(std::get<TreeRow>(row));
+        }
+        if (first.empty()) first = rows;
+        ASSERT_EQ(rows.size(), first.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+          EXPECT_EQ(rows[i].sentence, first[i].sentence);
+          EXPECT_EQ(rows[i].index, first[i].index);
+          EXPECT_EQ(rows[i].heads, first[i].heads);
+          EXPECT_EQ(rows[i].log_prob, first[i].log_prob);
+          EXPECT_EQ(rows[i].weight, first[i].weight);
+        }
+      }
+      ASSERT_FALSE(first.empty());
+      const RootRule rule = rule_named(root);
+      for (const TreeRow& row : first) {
+        const Factorization f = eliminate(all[row.sentence].view(), rule);
+        EXPECT_TRUE(is_tree(row.heads, rule));
+        EXPECT_NEAR(row.log_prob.value(), log_prob(f, row.heads), 1e-12);
+        if (command == "argmax") {
+          EXPECT_EQ(row.heads, argmax(all[row.sentence].view(), rule).heads);
+        }
+        if (command == "mbr") {
+          EXPECT_EQ(row.heads, mbr(f));
+        }
+        if (command == "kbest") {
+          EXPECT_EQ(row.heads, kbest(all[row.sentence].view(), 4, rule)[row.index].heads);
+        }
+        if (command == "sample") {
+          Sampler sampler;
+          Workspace workspace;
+          sampler.build(f, {Algorithm::kAuto, 7, 0}, workspace);
+          Tree heads(row.heads.size());
+          sampler.draw(static_cast<std::uint32_t>(row.sentence),
+                       static_cast<std::uint32_t>(row.index), 1, {heads.data(), 0}, workspace);
+          EXPECT_EQ(row.heads, heads);
+        }
+        if (command == "swor") {
+          DistinctSampler sampler;
+          Workspace workspace;
+          sampler.build(f, {DistinctAlgorithm::kAuto, 7}, static_cast<std::uint32_t>(row.sentence),
+                        workspace);
+          DistinctSample sample;
+          sampler.sample(4, sample, workspace);
+          EXPECT_EQ(row.weight.value(), sample.weight[row.index]);
+          EXPECT_EQ(row.gumbel.value(), sample.gumbel[row.index]);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Cli, OutputDoesNotDependOnThreadsOrSlices) {
+  for (const std::string command : {"sample", "swor", "kbest", "argmax", "mbr"}) {
+    const bool many = command != "argmax" && command != "mbr";
+    for (const std::string format : {"jsonl", "text", "conllu", "npz"}) {
+      const std::string base = command + " " + kData + "/demo.npz --words " + kData + "/demo.txt" +
+                               (many ? " -k 3" : "") + " --format " + format;
+      const std::string one = file("one");
+      const std::string two = file("two");
+      ASSERT_EQ(run(base + " --threads 1 -o " + one).code, 0);
+      ASSERT_EQ(run(base + " --threads 2 -o " + two).code, 0);
+      EXPECT_EQ(contents(one), contents(two)) << base;
+      if (format == "npz") continue;
+      const std::string a = run(base + " --sentences :9").out;
+      const std::string b = run(base + " --sentences 9:20").out;
+      const std::string c = run(base + " --sentences 20:").out;
+      EXPECT_EQ(a + b + c, contents(one)) << base;
+    }
+  }
+}
+
+TEST_F(Cli, ConvertsThereAndBack) {
+  const std::string trees = file("trees.npz");
+  ASSERT_EQ(run("swor " + kData + "/demo.npz -k 3 -o " + trees).code, 0);
+  ASSERT_EQ(run("convert " + trees + " --words " + kData + "/demo.txt -o " + file("t.conllu")).code,
+            0);
+  ASSERT_EQ(run("convert " + file("t.conllu") + " -o " + file("back.npz")).code, 0);
+  EXPECT_EQ(contents(trees), contents(file("back.npz")));
+  ASSERT_EQ(run("convert " + trees + " -o " + file("t.jsonl")).code, 0);
+  ASSERT_EQ(run("convert " + file("t.jsonl") + " -o " + file("again.npz")).code, 0);
+}
+
+TEST_F(Cli, EvaluatesAndExplains) {
+  ASSERT_EQ(
+      run("argmax " + kData + "/demo.npz --words " + kData + "/demo.txt --labels " + kData +
+          "/labels.txt --label-scores " + kData + "/demo_labels.npz -o " + file("gold.conllu"))
+          .code,
+      0);
+  const Result same = run("eval " + file("gold.conllu") + " --gold " + file("gold.conllu"));
+  EXPECT_EQ(same.code, 0) << same.errors;
+  EXPECT_NE(same.out.find("UAS        1.0000"), std::string::npos) << same.out;
+  EXPECT_NE(same.out.find("LAS        1.0000"), std::string::npos) << same.out;
+  ASSERT_EQ(run("sample " + kData + "/demo.npz -k 20 -o " + file("s.jsonl")).code, 0);
+  const Result mean = run("eval " + file("s.jsonl") + " --over mean --gold " + file("gold.conllu"));
+  EXPECT_EQ(mean.code, 0) << mean.errors;
+  EXPECT_NE(mean.out.find("UAS        0."), std::string::npos) << mean.out;
+  const Result info = run("info " + kData + "/demo.npz " + kData + "/en_ewt.npz");
+  EXPECT_EQ(info.code, 0);
+  EXPECT_NE(info.out.find("sentences        84"), std::string::npos) << info.out;
+}
+
+TEST_F(Cli, ConstraintsHoldAndFailSentenceBySentence) {
+  const Result forced = run("sample " + kData + "/demo.npz -k 3 --force '4>7' --sentences 0:1");
+  ASSERT_EQ(forced.code, 0) << forced.errors;
+  for (const auto& line : lines(forced.out)) EXPECT_EQ(line.at("heads")[6], 4);
+  const Result beyond = run("argmax " + kData + "/demo.npz --force '1>8'");
+  EXPECT_EQ(beyond.code, 1);
+  bool failed = false;
+  bool fine = false;
+  for (const auto& line : lines(beyond.out)) {
+    if (line.contains("status")) {
+      EXPECT_EQ(line.at("status"), "bad_constraint");
+      EXPECT_TRUE(line.contains("message"));
+      failed = true;
+    } else {
+      EXPECT_EQ(line.at("heads")[7], 1);
+      fine = true;
+    }
+  }
+  EXPECT_TRUE(failed && fine);
+  const Result contradiction =
+      run("logz " + kData + "/demo.npz --force '1>2' --force '2>1' --sentences 0:1");
+  EXPECT_EQ(contradiction.code, 1);
+  EXPECT_EQ(lines(contradiction.out)[0].at("status"), "no_tree");
+  const Result roots = run("argmax " + kData + "/demo.npz --roots 1 --sentences 0:1");
+  EXPECT_EQ(lines(roots.out)[0].at("heads")[0], 0);
+}
+
+TEST_F(Cli, RefusesWhatMakesNoSense) {
+  const std::string demo = kData + "/demo.npz";
+  const std::pair<std::string, std::string> cases[] = {
+      {"", "subcommand is required"},
+      {"fly " + demo, "subcommand is required"},
+      {"logz", "FILE"},
+      {"logz nothing.npz", "nothing.npz"},
+      {"logz " + kData, kData},
+      {"logz " + kData + "/demo.txt", "demo.txt"},
+      {"logz " + demo + " --root both", "--root"},
+      {"logz " + demo + " --format conllu", "conllu"},
+      {"marginals " + demo + " --format text", "marginals"},
+      {"logz " + demo + " --format xml", "--format"},
+      {"logz " + demo + " --threads -1", "--threads"},
+      {"logz " + demo + " --sentences 3", "A:B"},
+      {"logz " + demo + " --sentences 5:3", "5:3"},
+      {"logz " + demo + " --sentences a:b", "a:b"},
+      {"logz " + demo + " --force 3", "head>modifier"},
+      {"logz " + demo + " --force '3>3'", "3>3"},
+      {"logz " + demo + " --forbid 'x>3'", "x>3"},
+      {"logz " + demo + " --roots 0", "--roots"},
+      {"logz " + demo + " --roots 1,,2", "--roots"},
+      {"sample " + demo + " -k 0", "--samples"},
+      {"sample " + demo + " --algorithm gibbs", "gibbs"},
+      {"sample " + demo + " --algorithm wilson", "wilson"},
+      {"swor " + demo + " --algorithm wilson", "wilson"},
+      {"sample " + demo + " --format npz", "npz"},
+      {"sample " + demo + " --format conllu", "words"},
+      {"sample " + demo + " --words nothing.txt", "nothing.txt"},
+      {"sample " + demo + " --words " + kData + "/labels.txt", "labels.txt"},
+      {"sample " + demo + " --labels " + kData + "/labels.txt", "--label-scores"},
+      {"sample " + demo + " --labels " + kData + "/demo.txt --label-scores " + kData +
+           "/demo_labels.npz",
+       "demo.txt"},
+      {"sample " + demo + " -o /nowhere/at/all.jsonl", "/nowhere/at/all.jsonl"},
+      {"eval " + demo + " --gold " + demo, "demo.npz"},
+      {"convert " + kData + "/demo.txt -o x.npz", "demo.txt"},
+  };
+  for (const auto& [arguments, fragment] : cases) {
+    const Result result = run(arguments);
+    EXPECT_EQ(result.code, 2) << arguments << "\n" << result.out << result.errors;
+    EXPECT_NE((result.errors + result.out).find(fragment), std::string::npos)
+        << arguments << "\n"
+        << result.errors << result.out;
+  }
+}
+
+TEST_F(Cli, HelpHasExamplesThatWork) {
+  const Result help = run("--help");
+  EXPECT_EQ(help.code, 0);
+  for (const std::string command : {"logz", "entropy", "marginals", "argmax", "sample", "swor",
+                                    "kbest", "mbr", "info", "edges"}) {
+    const Result own = run(command + " --help");
+    EXPECT_EQ(own.code, 0);
+    EXPECT_NE(help.out.find(command), std::string::npos);
+    const std::size_t at = own.out.find("Example: taproot ");
+    ASSERT_NE(at, std::string::npos) << command;
+    std::string example = own.out.substr(at + 17);
+    example = example.substr(0, example.find('\n'));
+    for (std::size_t i = 0; (i = example.find("data/", i)) != std::string::npos;
+         i += kData.size() + 1) {
+      example.replace(i, 5, kData + "/");
+    }
+    if (const std::size_t o = example.find("-o "); o != std::string::npos) {
+      example = example.substr(0, o + 3) + file(example.substr(o + 3));
+    }
+    const Result result = run(example);
+    EXPECT_EQ(result.code, 0) << example << "\n" << result.errors;
+  }
+}
+
+// Whatever --help of a command lists, the manual and the completions know.
+TEST_F(Cli, TheManualAndTheCompletionsAreComplete) {
+  const std::string cli = kData + "/../cli/";
+  const std::string manual = contents(cli + "taproot.1");
+  const std::string bash = contents(cli + "completions/taproot.bash");
+  const std::string zsh = contents(cli + "completions/_taproot");
+  const std::string fish = contents(cli + "completions/taproot.fish");
+  std::istringstream help(run("--help").out);
+  bool commands = false;
+  int options = 0;
+  for (std::string line; std::getline(help, line);) {
+    if (line == "Subcommands:") commands = true;
+    if (!commands || line.compare(0, 2, "  ") != 0 || line[2] == ' ') continue;
+    const std::string command = line.substr(2, line.find(' ', 2) - 2);
+    for (const std::string& text : {manual, bash, zsh, fish}) {
+      EXPECT_NE(text.find(command), std::string::npos) << command;
+    }
+    std::istringstream own(run(command + " --help").out);
+    for (std::string row; std::getline(own, row);) {
+      const std::size_t at = row.find("--");
+      if (row.compare(0, 3, "  -") != 0 || at == std::string::npos) continue;
+      const std::string option = row.substr(at + 2, row.find_first_of(" ,", at) - at - 2);
+      ++options;
+      std::string escaped;
+      for (const char c : option) escaped += c == '-' ? std::string("\\-") : std::string(1, c);
+      EXPECT_NE(manual.find("\\-\\-" + escaped), std::string::npos) << option;
+      EXPECT_NE(bash.find("--" + option), std::string::npos) << option;
+      EXPECT_NE(zsh.find("'--" + option + "["), std::string::npos) << option;
+      EXPECT_NE(fish.find("-l " + option + " "), std::string::npos) << option;
+    }
+  }
+  EXPECT_GT(options, 100);
+}
+
+}  // namespace
+}  // namespace taproot::cli
