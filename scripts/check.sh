@@ -59,9 +59,9 @@ files '*.h' '*.cc' | xargs clang-format --dry-run --Werror || broken "run script
 
 # 5. Every header stands alone.
 while read -r header; do
-  g++ -std=c++20 -fsyntax-only -Iinclude -Isrc -Itests -I. -x c++ - <<<"#include \"$header\"" ||
+  g++ -std=c++20 -fsyntax-only -Iinclude -Isrc -Itests -Itests/cli -Icli -I. -x c++ - <<<"#include \"$header\"" ||
     broken "$header does not stand alone"
-done < <(files 'include/*.h' 'src/*.h' 'tests/*.h' | grep -v -e '-inl\.h$')
+done < <(files 'include/*.h' 'src/*.h' 'cli/*.h' 'tests/*.h' | grep -v -e '-inl\.h$')
 
 # 6. The README's example is the one that is compiled.
 diff <(sed -n '/^```cpp/,/^```/p' README.md | sed '1d;$d') <(tail -n +2 examples/quickstart.cc) ||

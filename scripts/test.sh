@@ -17,13 +17,15 @@ section "Address and undefined-behaviour sanitizers"
 build dev
 ctest --test-dir build/dev -j2 --output-on-failure --no-tests=error | tail -n +3
 
-section "Fuzzing, 30 seconds"
-build fuzz factor_fuzz
-log=$(mktemp)
-if ! build/fuzz/tests/factor_fuzz -max_total_time=30 -seed=1 -print_final_stats=1 \
-  -artifact_prefix=build/fuzz/ >"$log" 2>&1; then
-  tail -n 60 "$log" >&2
-  die "the fuzzer found something"
-fi
-grep number_of_executed_units "$log"
-rm -f "$log"
+section "Fuzzing, 30 seconds each"
+build fuzz factor_fuzz reader_fuzz
+for target in factor_fuzz reader_fuzz; do
+  log=$(mktemp)
+  if ! build/fuzz/tests/$target -max_total_time=30 -seed=1 -max_len=1500 -print_final_stats=1 \
+    -artifact_prefix=build/fuzz/ >"$log" 2>&1; then
+    tail -n 60 "$log" >&2
+    die "$target found something"
+  fi
+  echo "$target: $(grep number_of_executed_units "$log")"
+  rm -f "$log"
+done

@@ -46,7 +46,7 @@ class ScoreReader::Impl {
 
   bool next(Sentence& sentence) {
     for (; file_ < files_.size(); close()) {
-      if (at_ >= options_.last) return false;
+      if (std::max(at_, options_.first) >= options_.last) return false;
       const std::size_t left = files_[file_].count - in_file_;
       const std::size_t unwanted = at_ < options_.first ? options_.first - at_ : 0;
       if (unwanted >= left) {

@@ -16,14 +16,15 @@ struct ReadOptions {
   /// .npy (one (n+1)x(n+1) matrix, or a padded batch (B, N+1, N+1)) or .npz (`scores`, all matrices
   /// one after the other, and `lengths`; or one 2-D array a sentence, in the archive's order).
   std::vector<std::string> files;
-  std::string
-      lengths;  ///< For padded .npy batches: an integer .npy, or numbers in text. May be empty.
-  bool weights =
-      false;  ///< The files hold weights: their log is taken (0 gives -inf, negative NaN).
+  /// For padded .npy batches: an integer .npy, or numbers in text. May be empty.
+  std::string lengths;
+  /// The files hold weights: their log is taken (0 gives -inf, negative NaN).
+  bool weights = false;
   /// Sentences first, ..., last - 1 of all files together; the others are skipped as cheaply as can
   /// be.
   std::size_t first = 0;
   std::size_t last = ~std::size_t{0};
+};
 };
 
 /// One sentence. Its number counts over all files, whatever the slice.

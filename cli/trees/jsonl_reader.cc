@@ -23,9 +23,6 @@ class JsonlReader final : public TreeReader {
     AnyRow row;
     while (!kind_ && read(row)) ahead_.push_back(std::move(row));
   }
-  ~JsonlReader() override { std::free(line_); }
-  JsonlReader(const JsonlReader&) = delete;
-  JsonlReader& operator=(const JsonlReader&) = delete;
 
   bool next(AnyRow& row) override {
     if (ahead_.empty()) return read(row);
@@ -41,12 +38,12 @@ class JsonlReader final : public TreeReader {
     std::string_view text;
     do {
       errno = 0;
-      const ssize_t size = getline(&line_, &capacity_, stream_.get());
+      const ssize_t size = getline(&line_.text, &line_.capacity, stream_.get());
       if (size < 0 && (std::ferror(stream_.get()) != 0 || errno == ENOMEM)) {
         fail("{} cannot be read: {}", name_, std::strerror(errno));
       }
       if (size < 0) return false;
-      text = {line_, static_cast<std::size_t>(size)};
+      text = {line_.text, static_cast<std::size_t>(size)};
       ++number_;
     } while (text.find_first_not_of(" \t\r\n") == std::string_view::npos);
     const std::string where = fmt::format("{}, line {}", name_, number_);
@@ -66,14 +63,22 @@ class JsonlReader final : public TreeReader {
     return true;
   }
 
+  // getline's memory.
+  struct Line {
+    char* text = nullptr;
+    std::size_t capacity = 0;
+    Line() = default;
+    Line(const Line&) = delete;
+    Line& operator=(const Line&) = delete;
+    ~Line() { std::free(text); }
+  };
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
 
   std::string name_;
   std::unique_ptr<std::FILE, Close> stream_;
-  char* line_ = nullptr;  // getline's.
-  std::size_t capacity_ = 0;
+  Line line_;
   std::size_t number_ = 0;
   std::optional<IndexKind> kind_;
   std::deque<AnyRow> ahead_;

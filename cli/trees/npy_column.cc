@@ -8,9 +8,11 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <utility>
 
 #include "error.h"
 #include "trees/utf8.h"
+#include "trees/zip_message.h"
 
 namespace taproot::cli {
 namespace {
@@ -40,6 +42,12 @@ NpyColumn::NpyColumn(zip_t* archive, const std::string& file, const std::string&
   const zip_int64_t found = zip_name_locate(archive, (name + ".npy").c_str(), 0);
   if (found < 0) fail("{}: there is no array '{}'", file, name);
   const auto index = static_cast<zip_uint64_t>(found);
+  for (zip_uint64_t i = 0; std::cmp_less(i, zip_get_num_entries(archive, 0)); ++i) {
+    const char* const other = zip_get_name(archive, i, 0);
+    if (i != index && other != nullptr && name + ".npy" == other) {
+      fail("{}: the array '{}' is there twice", file, name);
+    }
+  }
   zip_stat_t stat;
   zip_stat_init(&stat);
   file_.reset(zip_fopen_index(archive, index, 0));
@@ -130,12 +138,22 @@ void NpyColumn::read(char* to, std::size_t size) {
   while (size > 0) {
     const zip_int64_t count = zip_fread(file_.get(), to, size);
     if (count < 0) {
-      fail("{} cannot be read: {}", where_, zip_error_strerror(zip_file_get_error(file_.get())));
+      fail("{} cannot be read: {}", where_, zip_message(zip_file_get_error(file_.get())));
     }
     if (count == 0) fail("{}: it ends too early", where_);
     to += count;
     size -= static_cast<std::size_t>(count);
   }
+}
+
+// libzip compares the checksum when the end is read, not with the last byte.
+void NpyColumn::read_end() {
+  char more = 0;
+  const zip_int64_t count = zip_fread(file_.get(), &more, 1);
+  if (count < 0) {
+    fail("{} cannot be read: {}", where_, zip_message(zip_file_get_error(file_.get())));
+  }
+  if (count > 0) fail("{}: it is longer than it says", where_);
 }
 
 const char* NpyColumn::take() {
@@ -146,6 +164,7 @@ const char* NpyColumn::take() {
     read(buffer_.data(), buffer_.size());
     left_ -= buffer_.size();
     at_ = 0;
+    if (left_ == 0) read_end();
   }
   const char* const item = buffer_.data() + at_;
   at_ += item_;

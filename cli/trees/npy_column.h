@@ -39,6 +39,7 @@ class NpyColumn {
   void parse_header(const std::string& header);
   const char* take();
   void read(char* to, std::size_t size);
+  void read_end();
   template <typename T>
   T taken();
 

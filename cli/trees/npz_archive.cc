@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "error.h"
+#include "trees/zip_message.h"
 
 namespace taproot::cli {
 namespace {
@@ -169,7 +170,7 @@ struct Discard {
 void write_npz(OutputFile& file, const std::string& name, const std::vector<NpyArray>& arrays) {
   Error error;
   Sink sink{&file, &error};
-  const auto check = [&](bool fine, const char* why) {
+  const auto check = [&](bool fine, const std::string& why) {
     if (error.thrown) std::rethrow_exception(error.thrown);
     if (!fine) fail("{} cannot be written: {}", name, why);
   };
@@ -178,14 +179,14 @@ void write_npz(OutputFile& file, const std::string& name, const std::vector<NpyA
   check(to != nullptr, "no memory");
   std::unique_ptr<zip_t, Discard> archive(
       zip_open_from_source(to, ZIP_CREATE | ZIP_TRUNCATE, &error.zip));
-  check(archive != nullptr, zip_error_strerror(&error.zip));
+  check(archive != nullptr, zip_message(&error.zip));
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     sources[i].array = &arrays[i];
     sources[i].error = &error;
     zip_source_t* const from = zip_source_function(archive.get(), input, &sources[i]);
     const zip_int64_t added =
         zip_file_add(archive.get(), (arrays[i].name + ".npy").c_str(), from, ZIP_FL_ENC_UTF_8);
-    check(added >= 0, zip_strerror(archive.get()));
+    check(added >= 0, zip_message(zip_get_error(archive.get())));
     const auto index = static_cast<zip_uint64_t>(added);
     constexpr zip_uint16_t kFirstDate = 1U << 5U | 1U;  // 1980-01-01, in DOS's bits.
     zip_file_set_dostime(archive.get(), index, 0, kFirstDate, 0);
@@ -194,7 +195,7 @@ void write_npz(OutputFile& file, const std::string& name, const std::vector<NpyA
   if (zip_close(archive.get()) == 0) {
     static_cast<void>(archive.release());
   } else {
-    check(false, zip_strerror(archive.get()));
+    check(false, zip_message(zip_get_error(archive.get())));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "trees/formats.h"
 #include "trees/npy_column.h"
 #include "trees/row_check.h"
+#include "trees/zip_message.h"
 
 namespace taproot::cli {
 namespace {
@@ -25,9 +26,7 @@ class NpzReader final : public TreeReader {
     if (!archive_) {
       zip_error_t error;
       zip_error_init_with_code(&error, code);
-      const std::string why = zip_error_strerror(&error);
-      zip_error_fini(&error);
-      fail("{} cannot be opened: {}", file, why);
+      fail("{} cannot be opened: {}", file, zip_message(&error));
     }
     heads_ = open("heads", 'i', "integers");
     if (heads_->shape().size() != 2) fail("{}, heads: it is no matrix, one row a tree", file);

@@ -9,8 +9,8 @@ namespace taproot::cli {
 
 void RowCheck::operator()(const TreeRow& row, const std::string& where) {
   const std::size_t n = row.heads.size();
-  if (n == 0) fail("{}: a tree without words", where);
   for (std::size_t i = 0; i < n; ++i) {
+    if (std::cmp_equal(row.heads[i], i + 1)) fail("{}: word {} is its own head", where, i + 1);
     if (row.heads[i] >= 0 && std::cmp_less_equal(row.heads[i], n)) continue;
     fail("{}: the head of word {} is {}, not one of 0 to {}", where, i + 1, row.heads[i], n);
   }

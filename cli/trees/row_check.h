@@ -11,8 +11,8 @@ namespace taproot::cli {
 /// What all readers ask of rows, whatever the format. Errors begin with `where`.
 class RowCheck {
  public:
-  /// Heads from 0 to n, as many labels as heads (or none), as many words as in the sentence's row
-  /// before. Throws InputError.
+  /// Heads from 0 to n, no word its own, as many labels as heads (or none), as many words as in the
+  /// sentence's row before. Throws InputError.
   void operator()(const TreeRow& row, const std::string& where);
 
  private:

@@ -20,20 +20,21 @@ class TAPROOT_API Constraints {
   /// The head of `modifier` is `head` (0: ROOT).
   Constraints& force(int head, int modifier);
   Constraints& forbid(int head, int modifier);
-  /// Only these words may hang off ROOT.
+  /// Only these words may hang off ROOT; takes the place of an earlier call.
   Constraints& allow_roots(std::span<const std::int32_t> words);
   /// Forces the head of every word for which `heads` has one, heads[i - 1] for word i; negative
   /// ones are left open.
   Constraints& force_partial_tree(TreeView heads);
 
-  bool empty() const { return forced_.empty() && forbidden_.empty() && !has_roots_; }
+  bool empty() const { return forced_.empty() && forbidden_.empty() && !has_roots_ && length_ < 0; }
 
   /// Whether all words and heads that are named are those of a sentence of n words. (A partial tree
   /// must have n heads.)
   bool fits(int n) const;
 
   /// The scores with what is ruled out at -inf: row-major [n+1][n+1], in `memory`, which the view
-  /// reads. Throws std::invalid_argument unless fits().
+  /// reads. `scores` may be a row-major view of `memory` itself. Throws std::invalid_argument
+  /// unless fits().
   ScoreView apply(const ScoreView& scores, std::vector<double>& memory) const;
 
  private:
@@ -51,6 +52,10 @@ class TAPROOT_API ConstrainedScores {
  public:
   /// Throws std::invalid_argument unless there is one constraint a sentence and each fits().
   ConstrainedScores(const Scores& scores, std::span<const Constraints> constraints);
+  ConstrainedScores(const ConstrainedScores&) = delete;  // Its views would be of the original.
+  ConstrainedScores& operator=(const ConstrainedScores&) = delete;
+  ConstrainedScores(ConstrainedScores&&) noexcept = default;
+  ConstrainedScores& operator=(ConstrainedScores&&) noexcept = default;
 
   const Scores& scores() const { return scores_; }
 

@@ -31,7 +31,8 @@ struct ScoredTree {
 };
 
 /// The tree of the largest score under the root rule, into heads [n]. If the outcome is not ok,
-/// nothing is written. `score`, if not null, takes the sum of its scores, rounded once. O(n^2).
+/// nothing is written. `score`, if not null, takes the sum of its scores, rounded once. O(n^2),
+/// more where many scores tie.
 /// Throws std::invalid_argument unless heads has n entries.
 TAPROOT_API Outcome argmax(const ScoreView& scores, RootRule root, std::span<std::int32_t> heads,
                            Workspace& workspace, double* score = nullptr);
@@ -39,8 +40,9 @@ TAPROOT_API Outcome argmax(const ScoreView& scores, RootRule root, std::span<std
 /// The same, by itself. Throws std::invalid_argument if the outcome is not ok.
 TAPROOT_API ScoredTree argmax(const ScoreView& scores, RootRule root = RootRule::kSingle);
 
-/// The trees by score, largest first, as many as there are or are asked for. O(n^2) a tree, and 8
-/// (n+1)^2 bytes; 4 n bytes a tree. Moved from, it may only be assigned to or destroyed.
+/// The trees by score, largest first, as many as there are or are asked for. O(n^2) a tree, more
+/// where many scores tie; 40 (n+1)^2 bytes, and some 500 + 4 n bytes a tree. Moved from, it may
+/// only be assigned to or destroyed.
 class TAPROOT_API KBest {
  public:
   KBest();

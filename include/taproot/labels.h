@@ -51,7 +51,9 @@ enum class LabelSum : std::uint8_t {
   kMax,     ///< S[h][m] + max_l L[h][m][l]: for decoding
 };
 
-/// The edge scores of a labelled sentence, row-major [n+1][n+1], in `memory`, which the view reads.
+/// The edge scores of a labelled sentence, row-major [n+1][n+1], in `memory`, which the view reads
+/// (`scores` may be a row-major view of `memory` itself). Sums are rounded to double: decoders are
+/// exact in these scores.
 /// A NaN or +inf among an edge's labels makes its score NaN, so that it is reported as bad_score.
 /// Throws std::invalid_argument if the lengths differ. O(n^2 labels).
 TAPROOT_API ScoreView add_labels(const ScoreView& scores, const LabelView& labels, LabelSum sum,

@@ -11,6 +11,7 @@ namespace taproot::detail {
 class ExactSum {
  public:
   void add(double x) {
+    if (size_ == kMost) compress();
     std::size_t kept = 0;
     for (std::size_t i = 0; i < size_; ++i) {
       const double y = parts_[i];
@@ -57,8 +58,28 @@ class ExactSum {
   }
 
  private:
-  // The doubles' exponents span 2100 bits, of which each part takes 53.
+  // Parts do not overlap, but may be as short as a bit each. Compressed, each is at least 53 bits
+  // above the next, and the doubles' exponents span 2100 bits.
   static constexpr std::size_t kMost = 48;
+
+  void compress() {
+    double packed[kMost];
+    std::size_t first = kMost;  // From the back: the largest come first.
+    double top = parts_[size_ - 1];
+    for (std::size_t i = size_ - 1; i-- > 0;) {
+      const double sum = top + parts_[i];
+      const double rest = parts_[i] - (sum - top);
+      if (rest != 0) {
+        packed[--first] = sum;
+        top = rest;
+      } else {
+        top = sum;
+      }
+    }
+    packed[--first] = top;
+    size_ = 0;
+    for (std::size_t i = first; i < kMost; ++i) parts_[size_++] = packed[i];
+  }
 
   double parts_[kMost];
   std::size_t size_ = 0;

@@ -121,9 +121,11 @@ HWY_INLINE void take_larger(Edmonds& e, int32_t id, const Edges& a, const Edges&
       of_y = hn::LoadU(d, b.modifiers + j);
     }
     const auto larger = hn::Gt(y, x);
-    // False where one or both are -inf. The smallest double stands for 0, to find what is equal.
-    const V slack = hn::MulAdd(unit, hn::Add(hn::Abs(y), magnitude), hn::Set(d, 0x1p-1074));
-    const auto doubtful = hn::Lt(hn::Abs(hn::Sub(x, y)), slack);
+    // False where one or both are -inf.
+    const V slack = hn::Mul(unit, hn::Add(hn::Abs(y), magnitude));
+    const V difference = hn::Sub(x, y);
+    const auto doubtful =
+        hn::Or(hn::Lt(hn::Abs(difference), slack), hn::Eq(difference, hn::Zero(d)));
     if (HWY_UNLIKELY(!hn::AllFalse(d, doubtful))) {
       HWY_ALIGN double xs[kLanes];
       HWY_ALIGN double ys[kLanes];
@@ -281,7 +283,9 @@ bool contract(Edmonds& e, const int32_t* heads, Swap* swap) {
       int32_t within = at;
       const Edmonds::Pair offset = e.offset_of(node.edge.modifier, within);
       const double score = e.graph.score(head, node.edge.modifier);
-      node.value = Edmonds::difference({score, 0}, offset);
+      // An exact entry is the value plus the base; sums along links might lose a bit of it.
+      node.value = node.rounds == 0 ? Edmonds::difference({row[head], 0}, node.base)
+                                    : Edmonds::difference({score, 0}, offset);
       if (heads != nullptr && heads[node.edge.modifier] == head) {
         Swap found;
         if (find_swap(e, at, found) && (swap->within == 0 || e.loses_less(found, *swap))) {
@@ -319,13 +323,13 @@ namespace {
 
 std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
 
-// The number that tells trees of equal score apart: 40 bits of the edge's ends, mixed.
-std::int64_t order_of(Edmonds::Edge edge) {
+// The number that tells trees of equal score apart: 50 bits of the edge's ends, mixed.
+std::uint64_t order_of(Edmonds::Edge edge) {
   std::uint64_t x =
       static_cast<std::uint64_t>(edge.head) << 32 | static_cast<std::uint32_t>(edge.modifier);
   x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
   x = (x ^ x >> 27) * 0x94D049BB133111EB;
-  return static_cast<std::int64_t>((x ^ x >> 31) >> 24);
+  return (x ^ x >> 31) >> 14;
 }
 
 }  // namespace
@@ -360,14 +364,27 @@ std::int32_t Edmonds::add_node() {
 
 // What a node's best edge costs, exactly.
 const Edmonds::Cost& Edmonds::cost(std::int32_t node) {
-  if (costs.size() < nodes.size()) costs.resize(nodes.size());
-  if (!nodes[index(node)].has_cost) {
-    Cost sum;
-    add(nodes[index(node)].edge, node, 1, sum);
-    costs[index(node)] = sum;
-    nodes[index(node)].has_cost = true;
-  }
+  if (!nodes[index(node)].has_cost) find_cost(node);
   return costs[index(node)];
+}
+
+// It is made of the costs of the nodes below; without recursion, which could go n deep.
+void Edmonds::find_cost(std::int32_t node) {
+  if (costs.size() < nodes.size()) costs.resize(nodes.size());
+  pending.assign(1, node);
+  while (!pending.empty()) {
+    const std::int32_t at = pending.back();
+    const std::size_t before = pending.size();
+    for (std::int32_t c = nodes[index(at)].edge.modifier; c != at; c = nodes[index(c)].parent) {
+      if (!nodes[index(c)].has_cost) pending.push_back(c);
+    }
+    if (pending.size() > before) continue;
+    pending.pop_back();
+    if (nodes[index(at)].has_cost) continue;
+    costs[index(at)] = {};
+    add(nodes[index(at)].edge, at, 1, costs[index(at)]);
+    nodes[index(at)].has_cost = true;
+  }
 }
 
 // Adds or subtracts the value of an edge into node `within`: its score less what its word has cost
@@ -375,7 +392,8 @@ const Edmonds::Cost& Edmonds::cost(std::int32_t node) {
 void Edmonds::add(Edge edge, std::int32_t within, int sign, Cost& sum) {
   const double score = graph.score(edge.head, edge.modifier);
   sum.score.add(sign * score);
-  sum.order += sign * order_of(edge);
+  const std::uint64_t order = order_of(edge);
+  sum.order += sign > 0 ? order : -order;
   for (std::int32_t c = edge.modifier; c != within; c = nodes[index(c)].parent) {
     const Cost& less = cost(c);
     if (sign > 0) {
@@ -383,7 +401,7 @@ void Edmonds::add(Edge edge, std::int32_t within, int sign, Cost& sum) {
     } else {
       sum.score.add(less.score);
     }
-    sum.order -= sign * less.order;
+    sum.order += sign > 0 ? -less.order : less.order;
   }
 }
 
@@ -392,7 +410,8 @@ int Edmonds::compare(Edge a, Edge b, std::int32_t within) {
   add(a, within, 1, sum);
   add(b, within, -1, sum);
   if (sum.score.sign() != 0) return sum.score.sign();
-  return sum.order > 0 ? 1 : sum.order < 0 ? -1 : 0;
+  const auto order = static_cast<std::int64_t>(sum.order);
+  return order > 0 ? 1 : order < 0 ? -1 : 0;
 }
 
 bool Edmonds::loses_less(const Swap& a, const Swap& b) {
@@ -403,7 +422,7 @@ bool Edmonds::loses_less(const Swap& a, const Swap& b) {
   add(a.taken, a.within, -1, sum);
   add(b.lost, b.within, -1, sum);
   add(b.taken, b.within, 1, sum);
-  return sum.score.sign() != 0 ? sum.score.sign() < 0 : sum.order < 0;
+  return sum.score.sign() != 0 ? sum.score.sign() < 0 : static_cast<std::int64_t>(sum.order) < 0;
 }
 
 // Every node has its best edge; that of a cycle takes the place of those of its parts that it leads

@@ -44,7 +44,7 @@ class Edmonds {
   /// those are equal.
   struct Cost {
     ExactSum score;
-    std::int64_t order = 0;
+    std::uint64_t order = 0;  // Modulo 2^64: what is compared in the end is far below 2^63.
   };
 
   /// The best tree's heads by word, [n+1]. False if there is none.
@@ -132,6 +132,7 @@ class Edmonds {
     return top[at];
   }
   const Cost& cost(std::int32_t node);
+  void find_cost(std::int32_t node);
   void add(Edge edge, std::int32_t within, int sign, Cost& sum);
   int compare(Edge a, Edge b, std::int32_t within);
   bool loses_less(const Swap& a, const Swap& b);
@@ -142,6 +143,7 @@ class Edmonds {
   std::vector<Node> nodes;
   std::vector<Cost> costs;
   std::vector<std::int32_t> path;
+  std::vector<std::int32_t> pending;
   Buffer<double> rows;       // [row][h]
   Buffer<double> modifiers;  // [row][h], the words that the edges of a contracted cycle lead to.
   Buffer<double> inside;     // [row][h], -inf for its own words, else 0.

@@ -56,7 +56,7 @@ struct KBest::State {
     Edmonds::Cost difference = a.score;
     difference.score.subtract(b.score.score);
     if (difference.score.sign() != 0) return difference.score.sign() < 0;
-    return a.score.order < b.score.order;
+    return static_cast<std::int64_t>(a.score.order - b.score.order) < 0;
   }
 };
 

@@ -40,10 +40,14 @@ Constraints& Constraints::allow_roots(std::span<const std::int32_t> words) {
 }
 
 Constraints& Constraints::force_partial_tree(TreeView heads) {
+  for (int m = 1; m <= static_cast<int>(heads.size()); ++m) {
+    const std::int32_t head = heads[static_cast<std::size_t>(m) - 1];
+    if (head >= 0) check_edge("Constraints::force_partial_tree", head, m);
+  }
   length_ = static_cast<std::int32_t>(heads.size());
   for (std::int32_t m = 1; m <= length_; ++m) {
     const std::int32_t head = heads[static_cast<std::size_t>(m) - 1];
-    if (head >= 0) force(head, m);
+    if (head >= 0) forced_.emplace_back(head, m);
   }
   return *this;
 }

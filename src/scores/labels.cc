@@ -72,10 +72,13 @@ ScoreView add_labels(const ScoreView& scores, const LabelView& labels, LabelSum 
   const int n = scores.n();
   detail::require(labels.n() == n, "add_labels", "scores and labels differ in length");
   const std::size_t side = static_cast<std::size_t>(n) + 1;
-  memory.assign(side * side, -HUGE_VAL);
+  memory.resize(side * side);
   for (int h = 0; h <= n; ++h) {
-    for (int m = 1; m <= n; ++m) {
-      if (h == m) continue;
+    for (int m = 0; m <= n; ++m) {
+      if (h == m || m == 0) {
+        memory[static_cast<std::size_t>(h) * side + static_cast<std::size_t>(m)] = -HUGE_VAL;
+        continue;
+      }
       const double s = scores(h, m);
       const double of_labels =
           sum == LabelSum::kMax ? largest(labels, h, m) : log_sum(labels, h, m);
@@ -158,6 +161,8 @@ void label_marginals(const LabelView& labels, std::span<const double> edge_margi
       std::fill_n(to, count, 0.0);
       if (!(p > 0)) continue;
       const double top = largest(labels, h, m);
+      detail::require(std::isfinite(top), "label_marginals",
+                      "an edge with a positive marginal has no label");
       const double sum = sum_above(labels, h, m, top);
       for (std::size_t l = 0; l < count; ++l) {
         to[l] = p * std::exp(labels(h, m, static_cast<int>(l)) - top) / sum;

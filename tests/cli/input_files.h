@@ -24,12 +24,10 @@ namespace taproot::cli {
 /// The bytes of `values`, one after the other; in the other byte order if `swapped`.
 template <typename T>
 std::string bytes_of(const std::vector<T>& values, bool swapped = false) {
-  std::string bytes;
-  for (const T& value : values) {
-    char raw[sizeof(T)];
-    std::memcpy(raw, &value, sizeof(T));
-    if (swapped) std::reverse(raw, raw + sizeof(T));
-    bytes.append(raw, sizeof(T));
+  std::string bytes(values.size() * sizeof(T), '\0');
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  for (std::size_t at = 0; swapped && at < bytes.size(); at += sizeof(T)) {
+    std::reverse(bytes.data() + at, bytes.data() + at + sizeof(T));
   }
   return bytes;
 }
@@ -94,7 +92,7 @@ class InputFiles : public testing::Test {
           zip_file_add(archive, (ending ? entry : entry + ".npy").c_str(), source, 0);
       EXPECT_GE(index, 0) << zip_strerror(archive);
       zip_set_file_compression(archive, static_cast<zip_uint64_t>(index),
-                               deflate ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0);
+                               deflate ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 1);
     }
     EXPECT_EQ(zip_close(archive), 0) << zip_strerror(archive);
     std::ifstream in(name, std::ios::binary);

@@ -85,7 +85,7 @@ TEST_F(InputFiles, ReadsRaggedArchives) {
       for (const std::string type : {"|i1", "<i2", ">i2", "<i4", ">i8", "|u1", "<u4", "<u8"}) {
         const auto width = static_cast<std::size_t>(type[2] - '0');
         std::string lengths;
-        for (const char n : {1, 0, 0}) {
+        for (const char n : {'\1', '\0', '\0'}) {
           std::string raw(width, '\0');
           (type[0] == '>' ? raw.back() : raw.front()) = n;
           lengths += raw;

@@ -46,6 +46,29 @@ TEST(ExactSum, RoundsOnceWhateverTheTerms) {
   }
 }
 
+// Terms in ascending order leave the most parts.
+TEST(ExactSum, TakesAnyNumberOfTerms) {
+  const oracle::PrecisionScope scope(900);
+  std::uint64_t state = 5;
+  for (const int bits : {1, 24, 53}) {
+    for (const double step : {0.7, 1.0, 2.2, 7.0, 30.0}) {
+      ExactSum sum;
+      oracle::Real reference = 0;
+      for (int i = 0; i < 300 && -700 + step * i < 700; ++i) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        const double mantissa = static_cast<double>(state >> (64 - bits)) + 1;
+        const double x = std::ldexp(mantissa, static_cast<int>(-700 + step * i));
+        sum.add(x);
+        reference += x;
+      }
+      EXPECT_EQ(sum.value(), reference.convert_to<double>()) << bits << " " << step;
+      ExactSum difference = sum;
+      difference.subtract(sum);
+      EXPECT_EQ(difference.sign(), 0);
+    }
+  }
+}
+
 TEST(ExactSum, RoundsTiesToEvenUnlessThereIsMore) {
   ExactSum tie;
   tie.add(1.0);

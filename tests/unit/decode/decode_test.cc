@@ -201,6 +201,58 @@ TEST(Argmax, IsNotBlurredByMasks) {
   }
 }
 
+// A chain whose scores ascend by orders of magnitude: their sum has as many parts as words.
+TEST(Argmax, SumsScoresOfAnyRange) {
+  const int n = 100;
+  std::vector<float> scores(101 * 101, -HUGE_VALF);
+  Tree chain;
+  for (int m = 1; m <= n; ++m) {
+    const float mantissa = 1 + static_cast<float>((m * 7919) % 8388608) * 0x1p-23F;
+    scores[static_cast<std::size_t>((m - 1) * 101 + m)] =
+        std::ldexp(mantissa, -100 + static_cast<int>(2.2 * m));
+    chain.push_back(m - 1);
+  }
+  for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
+    EXPECT_EQ(argmax(ScoreView(scores.data(), n), root).heads, chain);
+    EXPECT_EQ(kbest(ScoreView(scores.data(), n), 3, root).size(), 1U);
+  }
+}
+
+// Entries that are exact though the costs that they were made with needed more than two doubles: a
+// tie that must be broken by the edges' numbers, whatever the words are called.
+TEST(Argmax, BreaksTiesTheSameWayWhateverTheMagnitudes) {
+  const double big = std::ldexp(1.0, 58);
+  const double huge = std::ldexp(1.0, 110);
+  const double far = std::ldexp(1.0, 56);
+  const int a = 1;
+  const int b = 6;
+  const int b2 = 2;
+  const int c = 3;
+  const int d = 5;
+  const int g = 7;
+  const int e = 4;
+  Problem problem{7, std::vector<double>(64, -HUGE_VAL)};
+  const auto set = [&](int h, int m, double s) {
+    problem.scores[static_cast<std::size_t>(h * 8 + m)] = s;
+  };
+  set(a, b, big);
+  set(b, b2, big);
+  set(b2, a, big);
+  set(d, c, big);
+  set(c, d, huge + big);
+  set(c, a, 16);
+  set(a, c, far + 16);
+  set(g, a, 8);
+  set(a, g, 0);
+  set(e, d, huge);
+  set(a, e, -far + 0x1p20);
+  set(0, e, -far + 0x1p20);
+  set(0, a, -far);
+  const auto trees = kbest(ScoreView(problem.scores.data(), 7), 2, RootRule::kMulti);
+  EXPECT_EQ(trees[0].heads, argmax(ScoreView(problem.scores.data(), 7), RootRule::kMulti).heads);
+  EXPECT_EQ(trees[0].score, trees[1].score);
+}
+
 TEST(Argmax, ReportsWhatItCannotServe) {
   Workspace workspace;
   Tree heads(3, 77);
