@@ -25,7 +25,6 @@ struct ReadOptions {
   std::size_t first = 0;
   std::size_t last = ~std::size_t{0};
 };
-};
 
 /// One sentence. Its number counts over all files, whatever the slice.
 struct Sentence {
