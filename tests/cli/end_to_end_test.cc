@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "input/score_reader.h"
+#include "program.h"
 #include "taproot/taproot.h"
 #include "trees/tree_reader.h"
 
@@ -20,17 +21,6 @@ namespace taproot::cli {
 namespace {
 
 const std::string kData = TAPROOT_DATA;
-
-struct Result {
-  int code;
-  std::string out;
-  std::string errors;
-};
-
-std::string contents(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 class Cli : public testing::Test {
  protected:
@@ -43,18 +33,7 @@ class Cli : public testing::Test {
   std::string file(const std::string& name) const { return (folder_ / name).string(); }
 
   Result run(const std::string& arguments) const {
-    const std::string errors = file("errors");
-    const std::string command = std::string(TAPROOT_PROGRAM) + " " + arguments + " 2>" + errors;
-    std::FILE* pipe = popen(command.c_str(), "r");
-    Result result{0, "", ""};
-    std::array<char, 65536> buffer;
-    for (std::size_t got = 0; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-      result.out.append(buffer.data(), got);
-    }
-    const int status = pclose(pipe);
-    result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-    result.errors = contents(errors);
-    return result;
+    return run_program(TAPROOT_PROGRAM, arguments, folder_);
   }
 
   std::filesystem::path folder_;
@@ -106,6 +85,46 @@ TEST_F(Cli, NumbersAreTheLibrarys) {
         for (const auto& x : row) found.push_back(x.get<double>());
       }
       EXPECT_EQ(found, expected);
+    }
+  }
+}
+
+TEST_F(Cli, NumbersAreTheSameInEveryFormat) {
+  for (const std::string root : {"single", "multi"}) {
+    for (const std::string command : {"logz", "entropy"}) {
+      const std::string key = command == "logz" ? "log_partition" : "entropy";
+      const std::string base = command + " " + kData + "/demo.npz --root " + root;
+      const auto json = lines(run(base).out);
+      std::istringstream text(run(base + " --format text").out);
+      ASSERT_EQ(run(base + " -o " + file("numbers.npz")).code, 0);
+      const std::string archive = contents(file("numbers.npz"));
+      for (const auto& row : json) {
+        std::size_t sentence = 0;
+        int n = 0;
+        std::string value;
+        text >> sentence >> n >> value;
+        EXPECT_EQ(row.at("sentence"), sentence);
+        EXPECT_EQ(row.at("n"), n);
+        EXPECT_EQ(row.at(key).get<double>(), std::stod(value));
+        // Stored, little-endian: the bytes of each number are in the archive.
+        const auto number = row.at(key).get<double>();
+        const std::string bytes(reinterpret_cast<const char*>(&number), sizeof number);
+        EXPECT_NE(archive.find(bytes), std::string::npos);
+      }
+    }
+    // The marginals of an archive are matrices in the layout of the input: they can be read back.
+    const std::string base = "marginals " + kData + "/demo.npz --root " + root;
+    ASSERT_EQ(run(base + " -o " + file("p.npz")).code, 0);
+    const std::string archive = contents(file("p.npz"));
+    for (const auto& row : lines(run(base).out)) {
+      std::string bytes;
+      for (const auto& cells : row.at("marginals")) {
+        for (const auto& cell : cells) {
+          const auto p = cell.get<double>();
+          bytes.append(reinterpret_cast<const char*>(&p), sizeof p);
+        }
+      }
+      EXPECT_NE(archive.find(bytes), std::string::npos) << row.at("sentence");
     }
   }
 }

@@ -2,6 +2,7 @@
 //
 // What the readers of scores refuse, and that they say what is wrong with it.
 #include "input_files.h"
+#include "program.h"
 
 namespace taproot::cli {
 namespace {
@@ -15,6 +16,14 @@ class BrokenInput : public InputFiles {
     EXPECT_NE(text.find(fragment), std::string::npos) << fragment << " is not in: " << text;
     EXPECT_NE(text.find(options.lengths.empty() ? file : options.lengths), std::string::npos)
         << text;
+    // The program says the same, and nothing is written.
+    std::string arguments = "logz '" + file + "'" + (options.weights ? " --weights" : "");
+    if (!options.lengths.empty()) arguments += " --lengths '" + options.lengths + "'";
+    if (options.files.size() > 1) return;
+    const Result result = run_program(TAPROOT_PROGRAM, arguments + " -o " + path("out"), path(""));
+    EXPECT_EQ(result.code, 2) << arguments;
+    EXPECT_EQ(result.errors, "taproot: " + text + "\n");
+    EXPECT_FALSE(std::filesystem::exists(path("out")));
   }
   void refuse_npy(const std::string& bytes, const std::string& fragment) {
     refuse(write("a.npy", bytes), fragment);
