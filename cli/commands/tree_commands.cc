@@ -53,8 +53,8 @@ void complete(const Context& context, std::size_t i, const Factorization& f, Tre
     *row.score += labels_score(view, row.heads, labels);
     of_labels = labels_log_prob(view, row.heads, labels);
   }
-  row.log_prob = f.outcome().ok() ? log_prob(f, row.heads) + of_labels : -HUGE_VAL;
-  if (!f.outcome().ok()) row.log_prob = NAN;  // Scores too large for inference, not for decoding.
+  // None if the scores are too large for inference, though not for decoding.
+  row.log_prob = f.outcome().ok() ? log_prob(f, row.heads) + of_labels : NAN;
 }
 
 using PerChunk = std::function<void(Pool&, const Context&, std::vector<Result>&)>;
@@ -103,7 +103,6 @@ void decode(Pool& pool, const Context& context, std::size_t k, std::vector<Resul
   kbest(pool, scores, k, outcomes, trees);
   keep_outcomes(outcomes, results);
   const Scores inference(context.chunk.views, context.options.root);
-  std::vector<bool> done(size, false);
   for (std::size_t i = 0; i < size; ++i) {
     for (std::size_t rank = 0; rank < trees[i].size(); ++rank) {
       results[i].rows.push_back(row_of(context, i, rank, trees[i][rank].heads));
