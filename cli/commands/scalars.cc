@@ -2,11 +2,11 @@
 //
 // Commands that write numbers: logz, entropy, marginals.
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "chunk.h"
 #include "commands/commands.h"
 #include "error.h"
-#include "json.h"
 #include "output_file.h"
 #include "taproot/taproot.h"
 #include "trees/npz_archive.h"
@@ -18,11 +18,9 @@ namespace {
 
 // One line of JSON for a sentence that has no answer.
 void write_failure(const FailedRow& row, fmt::memory_buffer& line) {
-  fmt::format_to(std::back_inserter(line), R"({{"sentence":{},"status":)", row.sentence);
-  append_json(row.status, line);
-  fmt::format_to(std::back_inserter(line), R"(,"message":)");
-  append_json(row.message, line);
-  fmt::format_to(std::back_inserter(line), "}}\n");
+  fmt::format_to(std::back_inserter(line), "{{\"sentence\":{},\"status\":{},\"message\":{}}}\n",
+                 row.sentence, nlohmann::json(row.status).dump(),
+                 nlohmann::json(row.message).dump());
 }
 
 // Numbers that were written one after the other, as a one-dimensional array.

@@ -36,7 +36,7 @@ void merge_leads(const double* from, int word, double end, std::size_t ld, doubl
 
 /// A bound on the error of a probability in the row form. `visits` is Conditionals::visits(), or
 /// what it has become given the heads decided. `amplification` is the product over the words
-/// decided of pivot_amplification(). Measured on random, attracting and trained graphs, for
+/// decided of pivot_amplification(). Measured on random, attracting and sparse graphs, for
 /// prefixes drawn by the law as well as by lot: at most 0.4 of this
 /// (tests/unit/sample/conditionals_test.cc).
 inline double row_error(double visits, double amplification) {
