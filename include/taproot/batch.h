@@ -39,12 +39,27 @@ class TAPROOT_API Pool {
 };
 
 namespace detail {
+using IndexFunction = void (*)(void* context, std::size_t index, Workspace&);
+TAPROOT_API void for_each_index(Pool& pool, std::size_t count, IndexFunction visit, void* context);
 using VisitFunction = void (*)(void* context, std::size_t sentence, const Factorization&,
                                Workspace&);
 TAPROOT_API void for_each_factorization(Pool& pool, const Scores& scores,
                                         std::span<Outcome> outcomes, VisitFunction visit,
                                         void* context);
 }  // namespace detail
+
+/// Calls visit(index, workspace) for every index < count, from any thread, in any order; for
+/// factorisations that the caller keeps. What visit throws is rethrown, and the rest may be left
+/// out.
+template <typename Visit>
+void for_each_index(Pool& pool, std::size_t count, Visit&& visit) {
+  detail::for_each_index(
+      pool, count,
+      [](void* context, std::size_t index, Workspace& workspace) {
+        (*static_cast<std::remove_reference_t<Visit>*>(context))(index, workspace);
+      },
+      const_cast<void*>(static_cast<const void*>(&visit)));
+}
 
 /// Eliminates every sentence and calls visit(sentence, factorization, workspace) for those that are
 /// ok, from any thread, in any order. What visit throws is rethrown, and the rest may be left out.

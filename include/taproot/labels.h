@@ -6,6 +6,7 @@
 // Everything else works on the edge scores that come out.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,24 +17,28 @@
 
 namespace taproot {
 
-/// Label scores of one sentence, float32 or float64, [n+1][n+1][labels], row-major. -inf forbids a
-/// label. Column 0 and the diagonal are ignored. The memory must outlive every call that is given
-/// the view.
+/// Label scores of one sentence, float32 or float64, [n+1][n+1][labels], with any strides (counted
+/// in elements). -inf forbids a label. Column 0 and the diagonal are ignored. The memory must
+/// outlive every call that is given the view.
 class TAPROOT_API LabelView {
  public:
-  /// Throws std::invalid_argument when n < 0, labels < 1 or data is null.
+  /// Row-major. Throws std::invalid_argument when n < 0, labels < 1 or data is null.
   LabelView(const float* data, int n, int labels);
   LabelView(const double* data, int n, int labels);
+
+  /// L[h][m][l] = data[h * head_stride + m * modifier_stride + l * label_stride].
+  LabelView(const float* data, int n, int labels, std::ptrdiff_t head_stride,
+            std::ptrdiff_t modifier_stride, std::ptrdiff_t label_stride);
+  LabelView(const double* data, int n, int labels, std::ptrdiff_t head_stride,
+            std::ptrdiff_t modifier_stride, std::ptrdiff_t label_stride);
 
   int n() const { return n_; }
   int labels() const { return labels_; }
 
   /// L[head][modifier][label] as stored. Not checked.
   double operator()(int head, int modifier, int label) const {
-    const std::size_t at = (static_cast<std::size_t>(head) * (static_cast<std::size_t>(n_) + 1) +
-                            static_cast<std::size_t>(modifier)) *
-                               static_cast<std::size_t>(labels_) +
-                           static_cast<std::size_t>(label);
+    const std::ptrdiff_t at =
+        head * head_stride_ + modifier * modifier_stride_ + label * label_stride_;
     return is_double_ ? static_cast<const double*>(data_)[at]
                       : static_cast<double>(static_cast<const float*>(data_)[at]);
   }
@@ -43,6 +48,9 @@ class TAPROOT_API LabelView {
   int n_;
   int labels_;
   bool is_double_;
+  std::ptrdiff_t head_stride_;
+  std::ptrdiff_t modifier_stride_;
+  std::ptrdiff_t label_stride_;
 };
 
 /// What becomes of an edge's labels.

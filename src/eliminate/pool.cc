@@ -14,6 +14,14 @@ Pool& Pool::operator=(Pool&&) noexcept = default;
 
 int Pool::threads() const { return impl_->parallel.threads(); }
 
+void detail::for_each_index(Pool& pool, std::size_t count, IndexFunction visit, void* context) {
+  auto& slots = Access::impl(pool).slots;
+  const auto job = [&](std::size_t index, std::size_t slot) {
+    visit(context, index, slots[slot].workspace);
+  };
+  Access::impl(pool).parallel.for_each(count, std::cref(job));
+}
+
 void detail::for_each_factorization(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,
                                     VisitFunction visit, void* context) {
   require(outcomes.size() == scores.size(), "for_each_factorization",

@@ -57,15 +57,35 @@ void check_labels(const char* function, const LabelView& labels,
 
 }  // namespace
 
-LabelView::LabelView(const float* data, int n, int labels)
-    : data_(data), n_(n), labels_(labels), is_double_(false) {
+LabelView::LabelView(const float* data, int n, int labels, std::ptrdiff_t head_stride,
+                     std::ptrdiff_t modifier_stride, std::ptrdiff_t label_stride)
+    : data_(data),
+      n_(n),
+      labels_(labels),
+      is_double_(false),
+      head_stride_(head_stride),
+      modifier_stride_(modifier_stride),
+      label_stride_(label_stride) {
   check_view(data, n, labels);
 }
 
-LabelView::LabelView(const double* data, int n, int labels)
-    : data_(data), n_(n), labels_(labels), is_double_(true) {
+LabelView::LabelView(const double* data, int n, int labels, std::ptrdiff_t head_stride,
+                     std::ptrdiff_t modifier_stride, std::ptrdiff_t label_stride)
+    : data_(data),
+      n_(n),
+      labels_(labels),
+      is_double_(true),
+      head_stride_(head_stride),
+      modifier_stride_(modifier_stride),
+      label_stride_(label_stride) {
   check_view(data, n, labels);
 }
+
+LabelView::LabelView(const float* data, int n, int labels)
+    : LabelView(data, n, labels, (std::ptrdiff_t{n} + 1) * labels, labels, 1) {}
+
+LabelView::LabelView(const double* data, int n, int labels)
+    : LabelView(data, n, labels, (std::ptrdiff_t{n} + 1) * labels, labels, 1) {}
 
 ScoreView add_labels(const ScoreView& scores, const LabelView& labels, LabelSum sum,
                      std::vector<double>& memory) {

@@ -157,6 +157,25 @@ TEST_F(Batch, VisitorsMayRunTasksOfTheirOwn) {
   EXPECT_EQ(before, after);
 }
 
+TEST_F(Batch, FactorisationsThatTheCallerKeeps) {
+  for (const int threads : {1, 3}) {
+    Pool pool(threads);
+    std::vector<Factorization> kept(scores_->size());
+    for_each_index(pool, kept.size(), [&](std::size_t b, Workspace& workspace) {
+      eliminate((*scores_)[b], scores_->root_rule(), kept[b], workspace);
+    });
+    std::vector<Outcome> outcomes(kept.size());
+    std::vector<double> log_z(kept.size());
+    log_partition(pool, *scores_, outcomes, log_z);
+    for (std::size_t b = 0; b < kept.size(); ++b) {
+      EXPECT_EQ(kept[b].outcome(), outcomes[b]);
+      if (outcomes[b].ok()) {
+        EXPECT_EQ(log_partition(kept[b]), log_z[b]);
+      }
+    }
+  }
+}
+
 TEST_F(Batch, WhatAVisitorThrowsIsRethrown) {
   for (const int threads : {1, 3}) {
     Pool pool(threads);

@@ -139,6 +139,32 @@ TEST(Labels, ReportBadOnesAsBadScores) {
   EXPECT_EQ(marginals(f)[1 * 4 + 2], 0.0);
 }
 
+TEST(Labels, AnyStrides) {
+  // The same numbers with the labels first, and backwards.
+  const std::vector<double> data = label_scores(3);
+  const LabelView straight(data.data(), 3, kLabels);
+  std::vector<double> turned(data.size());
+  for (int h = 0; h <= 3; ++h) {
+    for (int m = 0; m <= 3; ++m) {
+      for (int l = 0; l < kLabels; ++l) {
+        turned[static_cast<std::size_t>(((kLabels - 1 - l) * 4 + m) * 4 + h)] = straight(h, m, l);
+      }
+    }
+  }
+  const LabelView view(turned.data() + (kLabels - 1) * 16, 3, kLabels, 1, 4, -16);
+  for (int h = 0; h <= 3; ++h) {
+    for (int m = 0; m <= 3; ++m) {
+      for (int l = 0; l < kLabels; ++l) EXPECT_EQ(view(h, m, l), straight(h, m, l));
+    }
+  }
+  const Tree tree{0, 1, 1};
+  std::vector<std::int32_t> of_straight(3);
+  std::vector<std::int32_t> of_view(3);
+  best_labels(straight, tree, of_straight);
+  best_labels(view, tree, of_view);
+  EXPECT_EQ(of_view, of_straight);
+}
+
 TEST(Labels, RefuseMisuse) {
   const std::vector<double> data = label_scores(3);
   const LabelView labels(data.data(), 3, kLabels);
