@@ -12,7 +12,7 @@ broken() {
 files() { git ls-files --cached --others --exclude-standard -- "$@"; }
 
 # 1. Includes go one way: a folder of src/ sees itself and those before it.
-layers="core scores tree eliminate query sample decode"
+layers="core scores tree eliminate query sample decode draw"
 allowed=""
 for layer in $layers; do
   allowed="$allowed|$layer"
@@ -40,7 +40,7 @@ outside() { # outside PATTERN WHAT PATH...: no file of PATH... matches.
 outside '#include "(?!taproot/)' "the public headers include only each other" 'include/*'
 outside '#include <(Eigen|tbb|hwy|Random123|iostream|nanobind|cuda)' "no such types in the public surface" 'include/*'
 outside '#include "(?!support/)' "the oracle shares nothing with the library" 'tests/support/*'
-outside '#include "(core|scores|tree|eliminate|query|sample|decode)/' "the command line sees the public surface alone" 'cli/*' 'examples/*' 'tests/consumer/*'
+outside '#include "(core|scores|tree|eliminate|query|sample|decode|draw)/' "the command line sees the public surface alone" 'cli/*' 'examples/*' 'tests/consumer/*'
 
 # 2. Names and flags that must not occur.
 outside 'ffast-math|-Ofast|funsafe-math|fassociative-math' "fast-math" ':!scripts/check.sh' ':!*.md'
