@@ -72,7 +72,8 @@ struct DecodeScratch;
 struct Scratch {
   ReachScratch reach;
   Buffer<double> square;         ///< Weights while factoring, the gradient while querying.
-  Buffer<double> probabilities;  ///< Marginals that a query sums over.
+  Buffer<double> probabilities;  ///< Marginals that a query sums over, or values at edges.
+  Buffer<double> tangents;       ///< Derivatives of the factors and of the gradient.
   Buffer<double> panel;
   Buffer<std::uint8_t> supported;
   Buffer<double> rows;            ///< A few vectors of length ld.
@@ -81,6 +82,7 @@ struct Scratch {
   Buffer<Wide> wide_square;
   Buffer<Wide> wide_matrix;
   Buffer<Wide> wide_rows;
+  Buffer<Wide> wide_tangents;
   std::shared_ptr<PathScratch> path;      ///< For sampling head by head; see sample/path_scratch.h.
   std::shared_ptr<DecodeScratch> decode;  ///< See decode/decode_scratch.h.
   FactorData other;  ///< The same scores under the other rule, or given a root.

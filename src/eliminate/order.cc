@@ -9,7 +9,7 @@
 #define HWY_TARGET_INCLUDE "eliminate/order.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h: once per target.
-#include "core/simd-inl.h"
+#include "eliminate/permute-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
@@ -45,8 +45,7 @@ ScaledProduct row_keys(const double* HWY_RESTRICT weights, size_t ld, size_t n,
 }
 
 // matrix[position[m]][j] = weights[order[j]][m] for all columns j < ld, taking row n+1 of weights
-// for order[j] beyond n. In small squares, so that both sides move in vectors, and within blocks of
-// eight heads, so that a cache line is written at once.
+// for order[j] beyond n.
 void permute(const double* HWY_RESTRICT weights, size_t ld, size_t n, const int32_t* order,
              const int32_t* position, double* HWY_RESTRICT matrix) {
   for (size_t j = 0; j < ld; j += kBlock) {
@@ -54,17 +53,7 @@ void permute(const double* HWY_RESTRICT weights, size_t ld, size_t n, const int3
     for (size_t i = 0; i < kBlock; ++i) {
       source[i] = weights + (j + i <= n ? static_cast<size_t>(order[j + i]) : n + 1) * ld;
     }
-    for (size_t m = 0; m <= n; m += kSquare) {
-      for (size_t i = 0; i < kBlock; i += kSquare) {
-        const double* from[kSquare];
-        double* to[kSquare];
-        for (size_t s = 0; s < kSquare; ++s) {
-          from[s] = source[i + s] + m;
-          to[s] = matrix + static_cast<size_t>(position[m + s]) * ld + j + i;
-        }
-        transpose(from, to);
-      }
-    }
+    heads_to_position(source, n, position, j, matrix, ld);
   }
 }
 

@@ -11,30 +11,20 @@
 #define HWY_TARGET_INCLUDE "query/marginals.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h: once per target.
-#include "core/simd-inl.h"
+#include "eliminate/permute-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
 // out[i][m] = max(0, weights[i][m] * gradient[position[m]][column + i]) for i < count <= kBlock and
 // m <= n; rows of weights and out are rows of heads in sentence order. A block of G's columns is
-// transposed into rows first, in squares as in permute().
+// transposed into rows first.
 static_assert(kHeads == kBlock);
 
 void multiply_transposed(const double* gradient, size_t ld, size_t n, const int32_t* position,
                          size_t column, const double* const* weights, double* transposed,
                          double* const* out, size_t count) {
-  for (size_t m = 0; m <= n; m += kSquare) {
-    for (size_t i = 0; i < kBlock; i += kSquare) {
-      const double* from[kSquare];
-      double* to[kSquare];
-      for (size_t s = 0; s < kSquare; ++s) {
-        from[s] = gradient + static_cast<size_t>(position[m + s]) * ld + column + i;
-        to[s] = transposed + (i + s) * ld + m;
-      }
-      transpose(from, to);
-    }
-  }
+  heads_by_position(gradient, ld, n, position, column, transposed);
   const D d;
   for (size_t i = 0; i < count; ++i) {
     const double* HWY_RESTRICT w = weights[i];

@@ -62,6 +62,23 @@ TEST(Allocation, NoneInTheSteadyStateOfABatch) {
   EXPECT_EQ(allocations, warm_entropy);
 }
 
+TEST(Allocation, NoneInTheSteadyStateOfAHessianProduct) {
+  for (const double gap : {5.0, 900.0}) {  // In double and on the wide scalar.
+    const oracle::Problem problem = oracle::attractor_pairs(20, gap, 1);
+    const Factorization f = eliminate(ScoreView(problem.scores.data(), problem.n));
+    EXPECT_EQ(f.is_wide(), gap > 100);
+    const std::vector<double> direction(problem.scores.size(), 1.0);
+    std::vector<double> out(problem.scores.size());
+    Workspace workspace;
+    hessian_product(f, direction, workspace, {out.data(), problem.n + 1});
+    const long warm = allocations;
+    for (int i = 0; i < 3; ++i) {
+      hessian_product(f, direction, workspace, {out.data(), problem.n + 1});
+    }
+    EXPECT_EQ(allocations, warm);
+  }
+}
+
 // Memory that gives out in the middle leaves a factorisation that says so, and can be used again.
 TEST(Allocation, FailureOnTheWayLeavesNoAnswer) {
   const oracle::Problem small = oracle::gaussian(4, 1, 1);

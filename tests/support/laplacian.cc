@@ -113,20 +113,25 @@ struct System {
   Real x_error;
 };
 
-// p(h -> m) = d log det M / d log A[h][m], from dlog det M = tr(X dM).
-Bounded marginal(const System& s, Root root, int n, int h, int m) {
-  const Real& weight = s.weights[cell(n, h, m)];
+// d log det M / d A[h][m], from dlog det M = tr(X dM): linear in X, of which it has two entries.
+Real slope(const Matrix& x, Root root, int h, int m) {
   Real slope = 0;
   if (root == Root::kMulti) {
-    slope = s.x.at(m, m);
-    if (h != 0) slope -= s.x.at(m, h);
+    slope = x.at(m, m);
+    if (h != 0) slope -= x.at(m, h);
   } else if (h == 0) {
-    slope = s.x.at(m, kRootRow);
+    slope = x.at(m, kRootRow);
   } else {
-    if (m != kRootRow) slope += s.x.at(m, m);
-    if (h != kRootRow) slope -= s.x.at(m, h);
+    if (m != kRootRow) slope += x.at(m, m);
+    if (h != kRootRow) slope -= x.at(m, h);
   }
-  return {weight * slope, 2 * weight * s.x_error};
+  return slope;
+}
+
+// p(h -> m) = d log det M / d log A[h][m].
+Bounded marginal(const System& s, Root root, int n, int h, int m) {
+  const Real& weight = s.weights[cell(n, h, m)];
+  return {weight * slope(s.x, root, h, m), 2 * weight * s.x_error};
 }
 
 Bounded multi_root_steps(const System& s, int n) {
@@ -190,28 +195,33 @@ void fill_in(const System& s, const std::vector<bool>& possible, Root root, int 
   }
 }
 
-}  // namespace
+// The matrix M of weights; `degree` takes the column sums. Linear in the weights, so that it makes
+// dM of dA as well.
+Matrix matrix_of(const std::vector<Real>& weights, Root root, int n, std::vector<Real>& degree) {
+  Matrix matrix(n);
+  degree.assign(static_cast<std::size_t>(n) + 1, Real(0));
+  for (int m = 1; m <= n; ++m) {
+    Real& sum = degree[static_cast<std::size_t>(m)];
+    for (int h = root == Root::kMulti ? 0 : 1; h <= n; ++h) sum += weights[cell(n, h, m)];
+    for (int h = 1; h <= n; ++h) matrix.at(h, m) = h == m ? sum : -weights[cell(n, h, m)];
+    if (root == Root::kSingle) matrix.at(kRootRow, m) = weights[cell(n, 0, m)];
+  }
+  return matrix;
+}
 
-std::optional<Inference> infer(const Problem& problem, Root root, const std::vector<bool>& possible,
-                               int digits) {
+// Fills all of out but what fill_in() and the steps do; nullopt as infer().
+std::optional<System> solve(const Problem& problem, Root root, int digits, Inference& out) {
   const int n = problem.n;
-  Inference out;
   scale(problem, root, out);
-
-  System s{std::vector<Real>(problem.scores.size(), Real(0)),
-           std::vector<Real>(static_cast<std::size_t>(n) + 1, Real(0)), Matrix(n), Real(0)};
+  System s{std::vector<Real>(problem.scores.size(), Real(0)), {}, Matrix(n), Real(0)};
   for (int m = 1; m <= n; ++m) {
     for (int h = 0; h <= n; ++h) {
       if (!has_edge(problem, h, m)) continue;
       const std::size_t c = cell(n, h, m);
       s.weights[c] = exp(out.scaled_scores[c]);
-      if (h != 0 || root == Root::kMulti) s.degree[static_cast<std::size_t>(m)] += s.weights[c];
     }
-    for (int h = 1; h <= n; ++h) {
-      s.x.at(h, m) = h == m ? s.degree[static_cast<std::size_t>(m)] : -s.weights[cell(n, h, m)];
-    }
-    if (root == Root::kSingle) s.x.at(kRootRow, m) = s.weights[cell(n, 0, m)];
   }
+  s.x = matrix_of(s.weights, root, n, s.degree);
 
   const Real det = invert(s.x);
   if (!(det > 0) || !isfinite(det)) return std::nullopt;
@@ -229,11 +239,76 @@ std::optional<Inference> infer(const Problem& problem, Root root, const std::vec
   if (!(norm * perturbation < Real("1e-30"))) return std::nullopt;
   s.x_error = 2 * norm * norm * perturbation;
   out.log_det = {log(det), 2 * n * (norm + 1) * perturbation};
+  return s;
+}
 
-  fill_in(s, possible, root, n, out);
+Matrix product(const Matrix& a, const Matrix& b) {
+  const int n = a.size();
+  Matrix c(n);
+  for (int i = 1; i <= n; ++i) {
+    for (int j = 1; j <= n; ++j) {
+      c.at(i, j) = 0;
+      for (int k = 1; k <= n; ++k) c.at(i, j) += a.at(i, k) * b.at(k, j);
+    }
+  }
+  return c;
+}
+
+}  // namespace
+
+std::optional<Inference> infer(const Problem& problem, Root root, const std::vector<bool>& possible,
+                               int digits) {
+  const int n = problem.n;
+  Inference out;
+  const std::optional<System> s = solve(problem, root, digits, out);
+  if (!s) return std::nullopt;
+  fill_in(*s, possible, root, n, out);
   out.expected_steps =
-      root == Root::kMulti ? multi_root_steps(s, n) : single_root_steps(s, possible, n);
+      root == Root::kMulti ? multi_root_steps(*s, n) : single_root_steps(*s, possible, n);
   return out;
+}
+
+std::optional<std::vector<Bounded>> infer_derivative(const Problem& problem, Root root,
+                                                     const std::vector<bool>& possible,
+                                                     const std::vector<double>& direction,
+                                                     int digits) {
+  const int n = problem.n;
+  Inference inference;
+  const std::optional<System> s = solve(problem, root, digits, inference);
+  if (!s) return std::nullopt;
+  std::vector<Real> moved(possible.size(), Real(0));
+  for (int m = 1; m <= n; ++m) {
+    for (int h = 0; h <= n; ++h) {
+      const std::size_t c = cell(n, h, m);
+      if (has_edge(problem, h, m)) moved[c] = s->weights[c] * Real(direction[c]);
+    }
+  }
+  // dX = -X dM X; its error is that of X, first on one side, then on the other.
+  std::vector<Real> moved_degree;
+  const Matrix dm = matrix_of(moved, root, n, moved_degree);
+  const Matrix minus_dx = product(product(s->x, dm), s->x);
+  Real norm = 0;
+  Real sum = 0;
+  for (int i = 1; i <= n; ++i) {
+    for (int j = 1; j <= n; ++j) {
+      if (abs(s->x.at(i, j)) > norm) norm = abs(s->x.at(i, j));
+      sum += abs(dm.at(i, j));
+    }
+  }
+  const Real dx_error = sum * s->x_error * (2 * norm + s->x_error);
+  std::vector<Bounded> derivative(possible.size(), Bounded{0, 0});
+  for (int m = 1; m <= n; ++m) {
+    int heads = 0;
+    for (int h = 0; h <= n; ++h) heads += possible[cell(n, h, m)] ? 1 : 0;
+    for (int h = 0; h <= n && heads > 1; ++h) {  // A lone head has probability 1 and keeps it.
+      const std::size_t c = cell(n, h, m);
+      if (!possible[c]) continue;
+      derivative[c].value =
+          moved[c] * slope(s->x, root, h, m) - s->weights[c] * slope(minus_dx, root, h, m);
+      derivative[c].error = 2 * (abs(moved[c]) * s->x_error + s->weights[c] * dx_error);
+    }
+  }
+  return derivative;
 }
 
 }  // namespace taproot::oracle

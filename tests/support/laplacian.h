@@ -27,4 +27,10 @@ struct Inference {
 std::optional<Inference> infer(const Problem& problem, Root root, const std::vector<bool>& possible,
                                int digits);
 
+// The derivative of the marginals when the scores move along `direction`; otherwise as infer().
+std::optional<std::vector<Bounded>> infer_derivative(const Problem& problem, Root root,
+                                                     const std::vector<bool>& possible,
+                                                     const std::vector<double>& direction,
+                                                     int digits);
+
 }  // namespace taproot::oracle

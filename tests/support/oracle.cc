@@ -89,6 +89,18 @@ Answer matrix_tree(const Problem& problem, Root root) {
           std::vector<double>(rounded.data(), rounded.data() + cells), rounded[cells + 2]};
 }
 
+std::vector<double> marginals_derivative(const Problem& problem, Root root,
+                                         const std::vector<double>& direction) {
+  check_problem(problem, "marginals_derivative");
+  if (direction.size() != problem.scores.size()) {
+    throw std::invalid_argument("[marginals_derivative] direction must have (n+1)^2 entries");
+  }
+  const std::vector<bool> possible = possible_edges(problem, root);
+  if (!has_tree(possible)) return {};
+  return certify(
+      [&](int digits) { return infer_derivative(problem, root, possible, direction, digits); });
+}
+
 double log_prob(const Problem& problem, Root root, const std::vector<std::int32_t>& heads) {
   check_problem(problem, "log_prob");
   const int n = problem.n;

@@ -60,6 +60,12 @@ double expected_tries(const Problem& problem);
 double cross_entropy(const Problem& p, const Problem& q, Root root);
 double kl_divergence(const Problem& p, const Problem& q, Root root);
 
+// d/dt of the marginals at scores + t direction, t = 0: Cov(edge, edge') times `direction`, which
+// is read at edges that exist and must be finite there. Rounded as matrix_tree's answers; empty if
+// there is no tree.
+std::vector<double> marginals_derivative(const Problem& problem, Root root,
+                                         const std::vector<double>& direction);
+
 // Every tree with its probability, in lexicographic order of the heads. Empty if there is none.
 // n <= 6, else std::invalid_argument.
 std::vector<std::pair<std::vector<std::int32_t>, double>> all_trees(const Problem& problem,
