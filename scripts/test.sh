@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every test: the rules of the text, the release build, the sanitizer build, a short fuzzing run.
+# Every test: the rules of the text, the release build, the Python package, the sanitizer build, a short fuzzing
+# run. With TAPROOT_TEST_TORCH=1 PyTorch is installed too (several GB); where it is not, its tests are skipped.
 source "$(dirname "$0")/common.sh"
-need_packages $BUILD_PACKAGES $TEST_PACKAGES
+need_packages $BUILD_PACKAGES $TEST_PACKAGES $PYTHON_PACKAGES
 
 section() { printf '\n== %s\n' "$*"; }
 
@@ -12,6 +13,9 @@ scripts/check.sh
 section "Release build"
 build release -DTAPROOT_TESTS=ON
 ctest --test-dir build/release -j2 --output-on-failure --no-tests=error | tail -n +3
+
+section "Python package"
+scripts/test_python.sh
 
 section "Address and undefined-behaviour sanitizers"
 build dev

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distribution.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "threads.h"
+
+namespace taproot::python {
+
+Distribution::Distribution(std::vector<ScoreView> scores, std::vector<LabelView> labels,
+                           std::span<const Constraints> constraints, RootRule root, int padded_n)
+    : root_(root),
+      padded_n_(padded_n),
+      scores_(std::move(scores)),
+      labels_(std::move(labels)),
+      factorizations_(scores_.size()) {
+  for (const ScoreView& view : scores_) longest_ = std::max(longest_, view.n());
+  if (labels_.empty() && constraints.empty()) return;
+  // A view stays where its memory is when the vector around it moves.
+  memory_.reserve(2 * scores_.size());
+  if (!labels_.empty()) decode_scores_ = scores_;
+  for (std::size_t b = 0; b < scores_.size(); ++b) {
+    const auto replace = [&](ScoreView& view, LabelSum sum) {
+      std::vector<double>& memory = memory_.emplace_back();
+      if (!labels_.empty()) view = add_labels(view, labels_[b], sum, memory);
+      if (!constraints.empty()) view = constraints[b].apply(view, memory);
+    };
+    replace(scores_[b], LabelSum::kLogSum);
+    if (!labels_.empty()) replace(decode_scores_[b], LabelSum::kMax);
+  }
+}
+
+void Distribution::factor(Interrupt& interrupt) {
+  if (factored_.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(mutex_);
+  if (factored_.load(std::memory_order_relaxed)) return;
+  for_each(size(), longest_, interrupt, [this](std::size_t b, Workspace& workspace) {
+    eliminate(scores_[b], root_, factorizations_[b], workspace);
+  });
+  factored_.store(true, std::memory_order_release);
+}
+
+}  // namespace taproot::python

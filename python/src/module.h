@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace taproot::python {
+
+void init_constraints(nanobind::module_& m);
+void init_distribution(nanobind::module_& m);
+void init_iterator(nanobind::module_& m);
+void init_estimate(nanobind::module_& m);
+void init_draw(nanobind::module_& m);
+
+}  // namespace taproot::python

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exact inference over distributions of dependency trees.
+
+Everything hangs off ``DependencyTrees``; ``taproot.torch`` and ``taproot.jax`` have the same for their tensors, with gradients.
+"""
+
+from ._distribution import DependencyTrees, DistinctIterator
+from ._draw import Drawing, Tree
+from ._errors import NoTreeError, SentenceError
+from ._results import (
+    DistinctTree,
+    KBest,
+    LabelledTrees,
+    WithoutReplacement,
+    horvitz_thompson_weight,
+    inclusion_probability,
+)
+from ._taproot import Constraints, get_num_threads, set_num_threads, version as _version
+
+__version__ = _version()
+
+__all__ = [
+    "Constraints",
+    "DependencyTrees",
+    "DistinctIterator",
+    "DistinctTree",
+    "Drawing",
+    "KBest",
+    "LabelledTrees",
+    "NoTreeError",
+    "SentenceError",
+    "Tree",
+    "WithoutReplacement",
+    "__version__",
+    "get_num_threads",
+    "horvitz_thompson_weight",
+    "inclusion_probability",
+    "set_num_threads",
+]

@@ -1,0 +1,559 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The distribution over the dependency trees of a sentence, or of each sentence of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _taproot
+from ._arrays import Float64, Int32, as_count, as_floats, as_lengths, as_seed, as_trees, pad
+from ._draw import Drawing, as_words
+from ._errors import raise_failures
+from ._results import DistinctTree, KBest, LabelledTrees, WithoutReplacement
+from ._taproot import Constraints
+
+Root = Literal["single", "multi"]
+Algorithm = Literal["auto", "elimination", "wilson", "wilson-marginal", "wilson-reject", "colbourn", "wilson-rc"]
+DistinctAlgorithm = Literal["auto", "trie", "beam", "list"]
+
+_GIB = 1 << 30
+_NO_CONSTRAINTS: list[Constraints] = []
+
+
+class DependencyTrees:
+    """p(tree) proportional to the exponential of the sum of its edges' scores.
+
+    ``scores[h, m]`` is the natural-log weight of the edge from head h to modifier m; node 0 is ROOT, words are 1..n. Shape
+    (n+1, n+1); or (B, N+1, N+1) for a batch, sentence b of which has ``lengths[b]`` words and uses the top left corner of its
+    matrix (what lies outside is never read); or a list of matrices of any sizes. float32 or float64, any strides; all
+    arithmetic is in float64. ``-inf`` forbids an edge. Column 0 and the diagonal are ignored. Nothing is floored, clipped or
+    smoothed.
+
+    A tree is its heads: ``heads[i - 1]`` is the head of word i, 0 for ROOT; int32.
+
+    Parameters
+    ----------
+    scores
+        See above. Copied, so that it may change afterwards, unless ``copy=False``.
+    lengths
+        How many words each sentence of a batch has, shape (B,); all have N if not given.
+    root
+        ``"single"``: exactly one word hangs off ROOT; ``"multi"``: at least one.
+    constraints
+        A ``Constraints``; for a batch a list with one (or None) a sentence.
+    label_scores
+        Shape of scores and one more axis, of labels: the weight of edge h -> m with label l is
+        ``exp(scores[h, m] + label_scores[h, m, l])``. Sampled and decoded trees then have labels; all else is about trees with
+        their labels summed out.
+    on_error
+        A sentence may have no answer: no tree, a NaN, no words. ``"raise"``: ``NoTreeError`` or another ``SentenceError`` that names
+        it. ``"status"``: its numbers are NaN, its heads -1, and ``status`` says why.
+
+    The work is done at the first question and kept: ask as many as you like.
+
+    >>> import numpy as np, taproot
+    >>> scores = np.array([[0, -2, 3, -1],     # "She saw stars", from ROOT
+    ...                    [0, 0, -1, -2],     # from "She"
+    ...                    [0, 2, 0, 2.5],     # from "saw"
+    ...                    [0, -1, 0, 0]])     # from "stars"
+    >>> d = taproot.DependencyTrees(scores)
+    >>> round(d.log_partition(), 4), round(d.entropy(), 4)
+    (7.561, 0.2613)
+    >>> d.argmax()
+    array([2, 0, 2], dtype=int32)
+    >>> d.sample(2)
+    array([[2, 0, 2],
+           [2, 0, 2]], dtype=int32)
+    """
+
+    def __init__(
+        self,
+        scores: npt.ArrayLike | Sequence[npt.ArrayLike],
+        lengths: npt.ArrayLike | None = None,
+        root: Root = "single",
+        constraints: Constraints | Sequence[Constraints | None] | None = None,
+        label_scores: npt.ArrayLike | Sequence[npt.ArrayLike] | None = None,
+        *,
+        on_error: Literal["raise", "status"] = "raise",
+        copy: bool = True,
+    ) -> None:
+        of_list: Int32 | None = None
+        if isinstance(scores, (list, tuple)) and scores and np.ndim(scores[0]) == 2:
+            array, of_list = pad(scores, "scores")
+            if lengths is not None:
+                raise ValueError("a list of matrices has its own lengths")
+        else:
+            array = as_floats(scores, "scores", copy)
+        shape = array.shape
+        axes = len(shape)
+        if axes not in (2, 3) or shape[-1] != shape[-2] or shape[-1] == 0:
+            raise ValueError(f"scores must have shape (n+1, n+1) or (B, N+1, N+1), not {shape}")
+        self._single = axes == 2
+        self._n = shape[-1] - 1
+        self._batch = 1 if self._single else shape[0]
+        if self._single and lengths is not None:
+            raise ValueError("lengths are for batches: scores has shape (n+1, n+1)")
+        if root != "single" and root != "multi":
+            raise ValueError(f'root must be "single" or "multi", not {root!r}')
+        if on_error != "raise" and on_error != "status":
+            raise ValueError(f'on_error must be "raise" or "status", not {on_error!r}')
+        self._root: Root = root
+        self._raise = on_error == "raise"
+        self._lengths = of_list
+        if lengths is not None:
+            self._lengths = as_lengths(lengths, self._batch, self._n)
+        label_array = None if label_scores is None else self._labels_of(label_scores, shape, copy)
+        self._label_count = None if label_array is None else label_array.shape[-1]
+        of_sentences = _NO_CONSTRAINTS if constraints is None else self._constraints_of(constraints)
+        self._core = _taproot.Core(array, self._lengths, root == "multi", of_sentences, label_array)
+        self._inputs = (array, label_array, of_sentences)
+
+    def _labels_of(self, label_scores: Any, shape: tuple[int, ...], copy: bool) -> npt.NDArray[Any]:
+        if isinstance(label_scores, (list, tuple)) and not self._single and np.ndim(label_scores[0]) == 3:
+            array, lengths = pad(label_scores, "label_scores")
+            if not np.array_equal(lengths, self.lengths):
+                raise ValueError("label_scores and scores differ in their lengths")
+        else:
+            array = as_floats(label_scores, "label_scores", copy)
+        if array.shape[:-1] != shape or array.shape[-1] == 0:
+            raise ValueError(f"label_scores must have shape {shape} and one more axis, of labels, not {array.shape}")
+        return array
+
+    def _constraints_of(self, constraints: Any) -> list[Constraints]:
+        if isinstance(constraints, Constraints):
+            if not self._single:
+                raise ValueError("constraints of a batch must be a list, one (or None) a sentence")
+            constraints = [constraints]
+        found = [Constraints() if c is None else c for c in constraints]
+        if len(found) != self._batch:
+            raise ValueError(f"constraints must be {self._batch}, one (or None) a sentence, not {len(found)}")
+        for b, (c, n) in enumerate(zip(found, self._all_lengths())):
+            if not isinstance(c, Constraints):
+                raise ValueError(f"constraints[{b}] is no taproot.Constraints")
+            if not c.fits(int(n)):
+                raise ValueError(f"constraints[{b}] names a word that a sentence of {n} words has not")
+        return found
+
+    def _all_lengths(self) -> Int32:
+        return np.full(self._batch, self._n, np.int32) if self._lengths is None else self._lengths
+
+    # What it is about.
+
+    @property
+    def root(self) -> Root:
+        """The root rule, ``"single"`` or ``"multi"``."""
+        return self._root
+
+    @property
+    def lengths(self) -> int | Int32:
+        """How many words the sentence has; of a batch, shape (B,)."""
+        return self._n if self._single else self._all_lengths().copy()
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """() or (B,)."""
+        return () if self._single else (self._batch,)
+
+    @property
+    def event_shape(self) -> tuple[int]:
+        """(n,); of a batch (N,)."""
+        return (self._n,)
+
+    @property
+    def status(self) -> str | list[str]:
+        """``"ok"`` or what is wrong with the sentence; of a batch a list.
+
+        >>> d = DependencyTrees(np.zeros((2, 3, 3)), lengths=[2, 0], on_error="status")
+        >>> d.status
+        ['ok', 'empty']
+        >>> d.entropy().round(4)
+        array([0.6931,    nan])
+        """
+        all_ = ["ok"] * self._batch
+        for b, status, _ in self._core.failures() or ():
+            all_[b] = status
+        return all_[0] if self._single else all_
+
+    def __len__(self) -> int:
+        """How many sentences a batch has."""
+        if self._single:
+            raise TypeError("a single sentence has no len(); its words are .lengths")
+        return self._batch
+
+    def __getitem__(self, sentence: int) -> DependencyTrees:
+        """One sentence of a batch, by itself (so that its samples are those of a sentence 0).
+
+        >>> DependencyTrees(np.zeros((2, 4, 4)), lengths=[2, 3])[0]
+        DependencyTrees(words=2, root='single')
+        """
+        if self._single:
+            raise TypeError("this is a single sentence")
+        b = range(self._batch)[sentence]
+        side = int(self._all_lengths()[b]) + 1
+        array, label_array, constraints = self._inputs
+        return DependencyTrees(
+            array[b, :side, :side],
+            root=self._root,
+            constraints=constraints[b] if constraints else None,
+            label_scores=None if label_array is None else label_array[b, :side, :side],
+            on_error="raise" if self._raise else "status",
+            copy=False,
+        )
+
+    def __iter__(self) -> Iterator[DependencyTrees]:
+        return (self[b] for b in range(len(self)))
+
+    def __repr__(self) -> str:
+        size = f"words={self._n}" if self._single else f"sentences={self._batch}, words<={self._n}"
+        labels = "" if self._label_count is None else f", labels={self._label_count}"
+        return f"DependencyTrees({size}, root={self._root!r}{labels})"
+
+    # What can be asked.
+
+    def _check(self, failures: list[tuple[int, str, str]] | None) -> None:
+        if failures is not None and self._raise:
+            raise_failures(failures)
+
+    def _scalar(self, query: Any, *arguments: Any) -> Any:
+        out = np.empty(self._batch)
+        self._check(query(*arguments, out))
+        return float(out[0]) if self._single else out
+
+    def _array(self, query: Any, shape: tuple[int, ...], *arguments: Any) -> Float64:
+        out = np.empty(shape if self._single else (self._batch, *shape))
+        self._check(query(*arguments, out))
+        return out
+
+    def _edge_values(self, values: npt.ArrayLike, name: str) -> Float64:
+        array = np.ascontiguousarray(values, np.float64)
+        shape = (*self.batch_shape, self._n + 1, self._n + 1)
+        if array.shape != shape:
+            raise ValueError(f"{name} must have shape {shape}, that of the scores, not {array.shape}")
+        return array
+
+    def log_partition(self) -> float | Float64:
+        """log Z, the log of the sum over trees; of a batch, shape (B,).
+
+        >>> round(np.exp(DependencyTrees(np.zeros((4, 4))).log_partition()).item(), 12)  # 3 words have 3**2 trees.
+        9.0
+        """
+        return self._scalar(self._core.log_partition)  # type: ignore[no-any-return]
+
+    def entropy(self) -> float | Float64:
+        """-sum p log p over trees, in nats; of a batch, shape (B,).
+
+        >>> round(DependencyTrees(np.zeros((4, 4))).entropy(), 6)
+        2.197225
+        """
+        return self._scalar(self._core.entropy)  # type: ignore[no-any-return]
+
+    def marginals(self) -> Float64:
+        """p(h -> m), the probability that a tree has the edge: shape (n+1, n+1); of a batch (B, N+1, N+1), padding 0.
+
+        Also the gradient of ``log_partition``. Column 0 and the diagonal are 0, every other column sums to 1.
+
+        >>> DependencyTrees(np.zeros((3, 3))).marginals()
+        array([[0. , 0.5, 0.5],
+               [0. , 0. , 0.5],
+               [0. , 0.5, 0. ]])
+        """
+        return self._array(self._core.marginals, (self._n + 1, self._n + 1))
+
+    def root_marginals(self) -> Float64:
+        """p(0 -> m) for the words m = 1..n: shape (n,); of a batch (B, N), padding 0.
+
+        Under ``root="single"`` accurate relatively, however small, and cheaper than ``marginals``.
+
+        >>> DependencyTrees(np.zeros((5, 5))).root_marginals()
+        array([0.25, 0.25, 0.25, 0.25])
+        """
+        return self._array(self._core.root_marginals, (self._n,))
+
+    def label_marginals(self) -> Float64:
+        """p(h -> m with label l): shape (n+1, n+1, labels); of a batch with B in front.
+
+        >>> d = DependencyTrees(np.zeros((2, 2)), label_scores=np.log([[[1, 1], [3, 1]], [[1, 1], [1, 1]]]))
+        >>> d.label_marginals()[0, 1].round(6)
+        array([0.75, 0.25])
+        """
+        if self._label_count is None:
+            raise ValueError("label_marginals needs label_scores")
+        return self._array(self._core.label_marginals, (self._n + 1, self._n + 1, self._label_count))
+
+    def log_prob(self, heads: npt.ArrayLike, labels: npt.ArrayLike | None = None) -> float | Float64:
+        """log p of trees, heads of shape (n,) or (k, n), of a batch (B, N) or (k, B, N): a number, (k,), (B,) or (k, B).
+
+        -inf for what is no tree under the root rule, or has a forbidden edge. With ``labels``, of the shape of heads, that of the
+        labelled trees.
+
+        >>> d = DependencyTrees(np.zeros((3, 3)))
+        >>> np.exp(d.log_prob([[0, 1], [2, 0], [2, 1]]))
+        array([0.5, 0.5, 0. ])
+        """
+        shape = (*self.batch_shape, self._n)
+        trees, leading = as_trees(heads, "heads", shape)
+        of_words = None
+        if labels is not None:
+            if self._label_count is None:
+                raise ValueError("labels need label_scores")
+            of_words, _ = as_trees(labels, "labels", shape)
+            if of_words.shape != trees.shape:
+                raise ValueError("labels must have the shape of heads")
+        out = np.empty((len(trees), self._batch))
+        self._check(self._core.log_prob(len(trees), trees, of_words, out))
+        out = out.reshape(leading + self.batch_shape)
+        return float(out) if out.ndim == 0 else out
+
+    def expectation(self, edge_values: npt.ArrayLike) -> float | Float64:
+        """E[sum of edge_values over a tree's edges]; the values have the shape of the scores. Of a batch, shape (B,).
+
+        An edge of probability zero counts 0, whatever its value.
+
+        >>> arcs_from_root = np.zeros((4, 4)); arcs_from_root[0] = 1
+        >>> round(DependencyTrees(np.zeros((4, 4)), root="multi").expectation(arcs_from_root), 6)
+        1.5
+        """
+        return self._scalar(self._core.expectation, self._edge_values(edge_values, "edge_values"))  # type: ignore[no-any-return]
+
+    def hessian_product(self, direction: npt.ArrayLike) -> Float64:
+        """The derivative of ``marginals`` when the scores move along `direction`, of their shape.
+
+        The Hessian of log Z, which is the covariance of the edges, times a vector.
+
+        >>> v = np.zeros((3, 3)); v[0, 1] = 1
+        >>> DependencyTrees(np.zeros((3, 3))).hessian_product(v)[0]
+        array([ 0.  ,  0.25, -0.25])
+        """
+        values = self._edge_values(direction, "direction")
+        return self._array(self._core.hessian_product, (self._n + 1, self._n + 1), values)
+
+    def _pair(self, query: Any, other: DependencyTrees, name: str) -> float | Float64:
+        if not isinstance(other, DependencyTrees):
+            raise ValueError(f"{name} needs another DependencyTrees, not {type(other).__name__}")
+        if other._single != self._single or not np.array_equal(other.lengths, self.lengths):
+            raise ValueError(f"{name} needs distributions over the same sentences: their lengths differ")
+        if other._root != self._root:
+            raise ValueError(f"{name} needs one root rule, not {self._root} and {other._root}")
+        return self._scalar(query, other._core)  # type: ignore[no-any-return]
+
+    def kl_divergence(self, other: DependencyTrees) -> float | Float64:
+        """sum p log(p/q) >= 0, q the other distribution over the same sentences; +inf where p has a tree that q forbids.
+
+        >>> p = DependencyTrees(np.zeros((3, 3)))
+        >>> q = DependencyTrees([[0, np.log(3), 0], [0, 0, 0], [0, 0, 0]])
+        >>> round(p.kl_divergence(q), 6)
+        0.143841
+        """
+        return self._pair(self._core.kl_divergence, other, "kl_divergence")
+
+    def cross_entropy(self, other: DependencyTrees) -> float | Float64:
+        """-sum p log q, q the other distribution over the same sentences; +inf where p has a tree that q forbids.
+
+        >>> p = DependencyTrees(np.zeros((3, 3)))
+        >>> p.cross_entropy(p) == p.entropy()
+        True
+        """
+        return self._pair(self._core.cross_entropy, other, "cross_entropy")
+
+    def expected_tries(self) -> float | Float64:
+        """Z_multi / Z_single: how many multi-root trees one draws until one of them has a single root.
+
+        >>> round(DependencyTrees(np.zeros((3, 3))).expected_tries(), 6)
+        1.5
+        """
+        return self._scalar(self._core.expected_tries)  # type: ignore[no-any-return]
+
+    def expected_steps(self) -> float | Float64:
+        """How many heads Wilson's random walk draws, on average.
+
+        >>> DependencyTrees(np.zeros((3, 3))).expected_steps()  # Given its root, two words take one.
+        1.0
+        """
+        return self._scalar(self._core.expected_steps)  # type: ignore[no-any-return]
+
+    def draw(self, words: Sequence[str] | None = None, threshold: float = 0.01) -> Drawing:
+        """The edges of a single sentence as arcs above its words, as dark as they are probable: for a notebook, or ``.save(path)``.
+
+        ``words`` is a list, or a string with spaces between them. Edges of a probability below ``threshold`` are left out.
+
+        >>> DependencyTrees(np.zeros((3, 3))).draw("Time flies").svg.count("<path")
+        4
+        """
+        if not self._single:
+            raise ValueError("a drawing is of one sentence: take one of the batch, d[b]")
+        return Drawing(_taproot.marginals_svg(as_words(words, self._n), self.marginals(), float(threshold)))
+
+    # Trees.
+
+    def _empty_trees(self, leading: tuple[int, ...]) -> tuple[Int32, Int32 | None]:
+        shape = leading + ((self._n,) if self._single else (self._batch, self._n))
+        return np.empty(shape, np.int32), None if self._label_count is None else np.empty(shape, np.int32)
+
+    def argmax(self) -> Int32 | LabelledTrees:
+        """The tree of the largest score: heads (n,), of a batch (B, N), padding -1; with ``label_scores`` also its best labels.
+
+        Exact, however large the masks: no rounding error can make it another one.
+
+        >>> DependencyTrees([[0, 2, 1], [0, 0, 1], [0, 0, 0]]).argmax()
+        array([0, 1], dtype=int32)
+        """
+        heads, labels = self._empty_trees(())
+        self._check(self._core.argmax(heads, labels))
+        return heads if labels is None else LabelledTrees(heads, labels)
+
+    def mbr(self) -> Int32 | LabelledTrees:
+        """The tree with the largest expected number of right heads; shapes as ``argmax``.
+
+        >>> DependencyTrees([[0, 2, 1], [0, 0, 1], [0, 0, 0]]).mbr()
+        array([0, 1], dtype=int32)
+        """
+        heads, labels = self._empty_trees(())
+        self._check(self._core.mbr(heads, labels))
+        return heads if labels is None else LabelledTrees(heads, labels)
+
+    def kbest(self, k: int) -> KBest:
+        """The k best trees, in order, or all if there are fewer.
+
+        >>> best = DependencyTrees([[0, 2, 1], [0, 0, 1], [0, 0, 0]]).kbest(10)
+        >>> best.heads.tolist(), best.score.tolist()
+        ([[0, 1], [2, 0]], [3.0, 1.0])
+        """
+        table, failures = self._core.kbest(as_count(k))
+        self._check(failures)
+        return KBest(**self._unbatch(table))
+
+    def sample(
+        self,
+        k: int,
+        seed: int = 0,
+        algorithm: Algorithm = "auto",
+        *,
+        step_limit: int = 0,
+        first_tree: int = 0,
+        first_sentence: int = 0,
+    ) -> Int32 | LabelledTrees:
+        """k trees drawn independently: heads (k, n), of a batch (k, B, N), padding -1; with ``label_scores`` also labels.
+
+        Tree s of sentence b depends on (seed, first_sentence + b, first_tree + s) alone: whatever the number of threads, the
+        batch it is in, and how many are drawn. ``algorithm``: ``"auto"`` needs no advice; ``"elimination"``, ``"wilson"`` (multi-root),
+        ``"wilson-marginal"``, ``"wilson-reject"`` (single-root) and ``"colbourn"`` have the same law; ``"wilson-rc"`` is biased and here
+        for comparison. ``step_limit`` makes the walks by name give up trees (``"step_limit"``).
+
+        >>> d = DependencyTrees(np.zeros((3, 3)))
+        >>> trees = d.sample(1000, seed=7)
+        >>> trees.shape, bool(abs((trees[:, 0] == 0).mean() - 0.5) < 0.1)
+        ((1000, 2), True)
+        """
+        count = k if type(k) is int and k >= 0 else as_count(k)
+        number = seed if type(seed) is int and 0 <= seed < 2**64 else as_seed(seed)
+        if count + first_tree > 2**32 or self._batch + first_sentence > 2**32 or min(first_tree, first_sentence) < 0:
+            raise ValueError("trees and sentences are numbered from 0 and below 2**32")
+        heads, labels = self._empty_trees((count,))
+        self._check(
+            self._core.sample(
+                count, number, algorithm, as_count(step_limit, "step_limit"), first_tree, first_sentence, heads, labels
+            )
+        )
+        return heads if labels is None else LabelledTrees(heads, labels)
+
+    def sample_without_replacement(
+        self,
+        k: int,
+        seed: int = 0,
+        algorithm: DistinctAlgorithm = "auto",
+        *,
+        memory_limit: int = _GIB,
+        first_sentence: int = 0,
+    ) -> WithoutReplacement:
+        """k different trees, each drawn from those not drawn yet; all of them if there are no more.
+
+        ``algorithm``: ``"auto"`` needs no advice; ``"trie"``, ``"beam"`` and the literature's ``"list"`` have the same law.
+        ``memory_limit``: bytes that a sentence's trie may take; it does not change what is drawn.
+
+        >>> s = DependencyTrees(np.zeros((3, 3))).sample_without_replacement(5)
+        >>> sorted(s.heads.tolist()), s.exhausted, s.weights
+        ([[0, 1], [2, 0]], True, array([0.5, 0.5]))
+        """
+        table, failures = self._core.sample_without_replacement(
+            as_count(k), as_seed(seed), algorithm, as_count(memory_limit, "memory_limit"), as_count(first_sentence)
+        )
+        self._check(failures)
+        found = self._unbatch(table)
+        exhausted = found["exhausted"]
+        return WithoutReplacement(
+            heads=found["heads"],
+            log_prob=found["score"],
+            gumbel=found["gumbel"],
+            weights=found["weight"],
+            threshold=float(found["threshold"]) if self._single else found["threshold"],
+            exhausted=bool(exhausted) if self._single else exhausted.astype(bool),
+            counts=found["counts"],
+            labels=found.get("labels"),
+        )
+
+    def _unbatch(self, table: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
+        """Arrays [k, B, ...] and [B] as those of a single sentence, if it is one."""
+        if not self._single:
+            return dict(table)
+        found: dict[str, Any] = {}
+        for name, array in table.items():
+            found[name] = array[:, 0] if name in ("heads", "labels", "score", "gumbel", "weight") else array[0]
+        found["counts"] = int(found["counts"])
+        return found
+
+    def sample_without_replacement_iterator(
+        self,
+        seed: int = 0,
+        algorithm: Literal["auto", "trie", "list"] = "auto",
+        *,
+        memory_limit: int = _GIB,
+        first_sentence: int = 0,
+    ) -> DistinctIterator:
+        """Draws different trees of a single sentence, one after the other, until you stop or there are no more.
+
+        >>> d = DependencyTrees(np.zeros((3, 3)))
+        >>> [round(np.exp(tree.log_prob).item(), 6) for tree in d.sample_without_replacement_iterator()]
+        [0.5, 0.5]
+        """
+        if not self._single:
+            raise ValueError("an iterator is of one sentence: take one of the batch, d[b]")
+        if algorithm not in ("auto", "trie", "list"):
+            raise ValueError(f'algorithm must be "auto", "trie" or "list" for an iterator, not {algorithm!r}')
+        failures = self._core.failures()
+        if failures is not None:
+            raise_failures(failures)
+        return DistinctIterator(
+            _taproot.DistinctIterator(
+                self._core, as_seed(seed), algorithm, as_count(memory_limit), as_count(first_sentence)
+            )
+        )
+
+
+class DistinctIterator(Iterator[DistinctTree]):
+    """Different trees, one after the other: ``(heads, log_prob, gumbel)``. ``len()`` says how many there were so far."""
+
+    def __init__(self, core: _taproot.DistinctIterator) -> None:
+        self._core = core
+
+    def __next__(self) -> DistinctTree:
+        found = self._core.next()
+        if found is None:
+            if self._core.status() != "ok":
+                raise_failures([(0, self._core.status(), "sentence 0: the trees left are lost to rounding (auto and trie lose none)")])
+            raise StopIteration
+        return DistinctTree(*found)
+
+    def __len__(self) -> int:
+        return self._core.size()
+
+    @property
+    def threshold(self) -> float:
+        """kappa for the trees so far: what their Horvitz-Thompson weights need; -inf if that was all."""
+        return self._core.threshold()
+
+
+DependencyTrees.__module__ = DistinctIterator.__module__ = "taproot"

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What comes back when it is more than one array."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _taproot
+from ._arrays import Float64, Int32
+
+
+class LabelledTrees(NamedTuple):
+    """Heads and labels, of one shape: entry i of a tree is that of word i + 1; padding is -1."""
+
+    heads: Int32
+    labels: Int32
+
+
+@dataclass(frozen=True)
+class KBest:
+    """The best trees, in order. ``heads`` has shape (k, n); of a batch (k, B, N).
+
+    Where a sentence of a batch has fewer trees than others, ``heads`` is -1 and ``score`` -inf; ``counts`` says how many each
+    has. ``score`` is the sum over a tree's edges. ``labels``, of labelled trees, are the best ones of each edge.
+    """
+
+    heads: Int32
+    score: Float64
+    counts: int | Int32
+    labels: Int32 | None = None
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+
+@dataclass(frozen=True)
+class WithoutReplacement:
+    """Different trees, in the order in which they were drawn.
+
+    ``heads`` has shape (k, n); of a batch (k, B, N). ``log_prob`` is that of the tree; ``gumbel`` the same perturbed, of which
+    the sample has the k largest; ``threshold`` the (k+1)-th. ``weights`` are the Horvitz-Thompson weights p/q: the sum of
+    ``weights * f(tree)`` is an unbiased estimate of E[f] (at k = 1 of infinite variance). ``exhausted`` says that these are all the
+    trees there are. Where a sentence of a batch has fewer trees than others: -1, -inf and weight 0; ``counts`` says how many
+    each has.
+    """
+
+    heads: Int32
+    log_prob: Float64
+    gumbel: Float64
+    weights: Float64
+    threshold: float | Float64
+    exhausted: bool | npt.NDArray[np.bool_]
+    counts: int | Int32
+    labels: Int32 | None = None
+
+    @property
+    def normalized_weights(self) -> Float64:
+        """The weights divided by their sum: estimates are biased, and of lower variance."""
+        total: Float64 = self.weights.sum(axis=0, keepdims=True)
+        normalized: Float64 = np.divide(self.weights, total, where=total > 0, out=np.zeros_like(self.weights))
+        return normalized
+
+    def estimate(self, values: npt.ArrayLike, normalized: bool = False) -> float | Float64:
+        """An estimate of E[value] from the value of each tree, shape (k,); of a batch (k, B).
+
+        >>> import numpy as np, taproot
+        >>> d = taproot.DependencyTrees(np.zeros((4, 4)))
+        >>> s = d.sample_without_replacement(100)
+        >>> bool(s.exhausted), len(s)
+        (True, 9)
+        >>> round(s.estimate(s.heads[:, 0] == 0), 12)  # P(word 1 hangs off ROOT)
+        0.333333333333
+        """
+        of_trees = np.asarray(values)
+        if of_trees.shape != self.weights.shape:
+            raise ValueError(f"values must have shape {self.weights.shape}, one a tree, not {of_trees.shape}")
+        weights = self.normalized_weights if normalized else self.weights
+        total: Any = np.where(weights > 0, weights * of_trees, 0.0).sum(axis=0)
+        return float(total) if self.weights.ndim == 1 else total
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+
+class DistinctTree(NamedTuple):
+    """One tree of a sample without replacement."""
+
+    heads: Int32
+    log_prob: float
+    gumbel: float
+
+
+def _map(function: Any, log_prob: npt.ArrayLike, threshold: npt.ArrayLike) -> float | Float64:
+    both = np.broadcast_arrays(np.asarray(log_prob, np.float64), np.asarray(threshold, np.float64))
+    out = np.empty(both[0].shape)
+    function(np.ascontiguousarray(both[0]), np.ascontiguousarray(both[1]), out)
+    return float(out) if out.ndim == 0 else out
+
+
+def inclusion_probability(log_prob: npt.ArrayLike, threshold: npt.ArrayLike) -> float | Float64:
+    """q = 1 - exp(-exp(log_prob - threshold)): that a tree is in a sample without replacement, given the threshold.
+
+    >>> round(inclusion_probability(-1.0, -2.0), 6)
+    0.934012
+    """
+    return _map(_taproot.inclusion_probability, log_prob, threshold)
+
+
+def horvitz_thompson_weight(log_prob: npt.ArrayLike, threshold: npt.ArrayLike) -> float | Float64:
+    """p / q, accurate also where both are tiny.
+
+    >>> round(horvitz_thompson_weight(-1.0, -2.0), 6)
+    0.39387
+    """
+    return _map(_taproot.horvitz_thompson_weight, log_prob, threshold)

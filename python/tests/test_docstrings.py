@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every public name has a docstring, and the examples in them run."""
+
+import doctest
+import inspect
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import taproot
+
+# Names without an example of their own: what they hold is shown where they come from.
+NO_EXAMPLE = {"DistinctTree", "DistinctIterator", "KBest", "LabelledTrees", "SentenceError", "WithoutReplacement"}
+
+
+def examples_of(module: ModuleType) -> list[doctest.DocTest]:
+    finder = doctest.DocTestFinder(exclude_empty=False)
+    globs = {"np": np, "taproot": taproot, **{name: getattr(module, name) for name in module.__all__}}
+    found = []
+    for name in module.__all__:
+        value = getattr(module, name)
+        if inspect.isclass(value) or callable(value):
+            found += finder.find(value, f"{module.__name__}.{name}", module=False, globs=globs)
+    return found
+
+
+def is_public(test: doctest.DocTest) -> bool:
+    return not any(part.startswith("_") for part in test.name.split("."))
+
+
+EXAMPLES = examples_of(taproot)
+
+
+@pytest.mark.parametrize("test", [t for t in EXAMPLES if t.examples], ids=lambda t: t.name)
+def test_example(test: doctest.DocTest) -> None:
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    output: list[str] = []
+    runner.run(test, out=output.append)
+    assert runner.summarize(verbose=False).failed == 0, "".join(output)
+
+
+def test_every_operation_has_an_example() -> None:
+    operations = [
+        f"taproot.DependencyTrees.{name}"
+        for name, value in vars(taproot.DependencyTrees).items()
+        if inspect.isfunction(value) and not name.startswith("_")
+    ]
+    shown = {t.name for t in EXAMPLES if t.examples}
+    assert set(operations) - shown == set()
+
+
+def test_every_public_name_has_a_docstring() -> None:
+    assert [t.name for t in EXAMPLES if is_public(t) and not t.docstring] == []

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""taproot.jax: values as the NumPy side has them, under jit, vmap and grad."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import taproot
+
+jax = pytest.importorskip("jax")
+import jax.numpy as jnp  # noqa: E402
+from jax.test_util import check_grads  # noqa: E402
+
+import taproot.jax as tj  # noqa: E402
+
+ROOTS = ["single", "multi"]
+
+
+@pytest.fixture(autouse=True)
+def double_precision() -> Any:
+    jax.config.update("jax_enable_x64", True)
+    yield
+    jax.config.update("jax_enable_x64", False)
+
+
+def scores_of(*shape: int, seed: int = 0) -> Any:
+    return jnp.asarray(np.random.default_rng(seed).normal(size=shape))
+
+
+@pytest.mark.parametrize("root", ROOTS)
+@pytest.mark.parametrize("jit", [False, True])
+def test_values_are_those_of_the_numpy_side(root: Any, jit: bool) -> None:
+    scores, other = scores_of(3, 6, 6).at[:, 2, 1].set(-jnp.inf), scores_of(3, 6, 6, seed=1)
+    lengths = jnp.array([5, 3, 4])
+    d = taproot.DependencyTrees(np.asarray(scores), np.asarray(lengths), root)
+    q = taproot.DependencyTrees(np.asarray(other), np.asarray(lengths), root)
+    values = scores_of(3, 6, 6, seed=2)
+    heads = d.sample(1)[0]
+
+    def run(function: Any, *arguments: Any) -> Any:
+        bound = lambda *a: function(*a, lengths=lengths, root=root)  # noqa: E731
+        return (jax.jit(bound) if jit else bound)(*arguments)
+
+    for ours, theirs in [
+        (run(tj.log_partition, scores), d.log_partition()),
+        (run(tj.marginals, scores), d.marginals()),
+        (run(tj.entropy, scores), d.entropy()),
+        (run(tj.cross_entropy, scores, other), d.cross_entropy(q)),
+        (run(tj.kl_divergence, scores, other), d.kl_divergence(q)),
+        (run(tj.expectation, scores, values), d.expectation(values)),
+        (run(tj.log_prob, scores, jnp.asarray(heads)), d.log_prob(heads)),
+        (run(tj.argmax, scores), d.argmax()),
+    ]:
+        np.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("root", ROOTS)
+@pytest.mark.parametrize("lengths", [None, [4, 2]])
+def test_gradients(root: Any, lengths: Any) -> None:
+    scores, other = scores_of(2, 5, 5), scores_of(2, 5, 5, seed=1)
+    values = scores_of(2, 5, 5, seed=2)
+    heads = taproot.DependencyTrees(np.asarray(scores), lengths, root).sample(1)[0]
+    rest = dict(lengths=lengths, root=root)
+    for function, arguments, order in [
+        (lambda s: tj.log_partition(s, **rest), (scores,), 2),
+        (lambda s: tj.log_prob(s, heads, **rest), (scores,), 2),
+        (lambda s: tj.marginals(s, **rest), (scores,), 1),
+        (lambda s: tj.entropy(s, **rest), (scores,), 1),
+        (lambda s, v: tj.expectation(s, v, **rest), (scores, values), 1),
+        (lambda s, o: tj.cross_entropy(s, o, **rest), (scores, other), 1),
+        (lambda s, o: tj.kl_divergence(s, o, **rest), (scores, other), 1),
+    ]:
+        check_grads(function, arguments, order=order, modes=["rev"])
+
+
+def test_check_grads_can_fail() -> None:
+    with pytest.raises(AssertionError):
+        check_grads(
+            lambda s: tj.log_partition(s) + (jax.lax.stop_gradient(s) ** 2).sum(), (scores_of(4, 4),), order=1, modes=["rev"]
+        )
+
+
+def test_one_derivative_too_many_is_a_clear_error() -> None:
+    with pytest.raises(NotImplementedError, match="one more"):
+        jax.grad(lambda s: jax.grad(tj.entropy)(s).sum())(scores_of(4, 4))
+
+
+def test_an_infinite_divergence_has_no_gradient_in_p() -> None:
+    scores = scores_of(2, 4, 4)
+    other = scores.at[0, 1, 2].set(-jnp.inf)
+    assert tj.kl_divergence(scores, other)[0] == jnp.inf
+    grad = jax.grad(lambda s: tj.kl_divergence(s, other).sum())(scores)
+    assert np.isnan(grad[0]).all() and np.isfinite(grad[1]).all()
+
+
+def test_vmap_is_the_batch() -> None:
+    scores = scores_of(4, 3, 5, 5)
+    lengths = jnp.array([[4, 3, 2]] * 4)
+    for function in (tj.log_partition, tj.marginals, tj.entropy, tj.argmax):
+        np.testing.assert_array_equal(jax.vmap(function)(scores, lengths), function(scores, lengths))
+        np.testing.assert_array_equal(jax.jit(jax.vmap(jax.vmap(function)))(scores, lengths), function(scores, lengths))
+    # One operand with the axis, the other without.
+    np.testing.assert_array_equal(
+        jax.vmap(tj.log_partition, in_axes=(0, None))(scores[:, 0], jnp.array(3)), tj.log_partition(scores[:, 0], 3)
+    )
+    grads = jax.vmap(jax.grad(tj.log_partition))(scores[:, 0])
+    np.testing.assert_array_equal(grads, tj.marginals(scores[:, 0]))
+    per_tree = jax.vmap(lambda h: tj.log_prob(scores[0, 0], h))(jnp.array([[0, 1, 1, 1], [2, 0, 2, 2]]))
+    assert per_tree.shape == (2,)
+
+
+def test_samples() -> None:
+    scores = scores_of(3, 5, 5)
+    key = jax.random.key(1)
+    trees = tj.sample(key, scores, 6)
+    assert trees.shape == (6, 3, 4) and trees.dtype == jnp.int32
+    d = taproot.DependencyTrees(np.asarray(scores))
+    assert np.isfinite(d.log_prob(np.asarray(trees))).all()
+    np.testing.assert_array_equal(trees, jax.jit(lambda k, s: tj.sample(k, s, 6))(key, scores))
+    assert not np.array_equal(trees, tj.sample(jax.random.key(2), scores, 6))
+    keys = jax.random.split(key, 5)
+    many = jax.vmap(lambda k: tj.sample(k, scores, 6))(keys)
+    for i in range(5):
+        np.testing.assert_array_equal(many[i], tj.sample(keys[i], scores, 6))
+    ragged = tj.sample(key, scores, 2, lengths=jnp.array([4, 1, 2]))
+    assert (ragged[:, 1] == jnp.array([0, -1, -1, -1])).all()
+    old_key = jax.random.PRNGKey(1)
+    assert tj.sample(old_key, scores[0], 2).shape == (2, 4)
+
+
+def test_dtypes_follow_the_scores() -> None:
+    scores = scores_of(4, 4).astype(jnp.float32)
+    for function in (tj.log_partition, tj.marginals, tj.entropy):
+        assert function(scores).dtype == jnp.float32
+    assert tj.log_partition(scores.astype(jnp.bfloat16)).dtype == jnp.bfloat16
+    assert abs(tj.log_partition(jnp.zeros((4, 4), jnp.int32)) - np.log(9)) < 1e-6
+
+
+def test_a_sentence_without_an_answer_is_nan_and_harms_no_other() -> None:
+    scores = jnp.zeros((3, 4, 4)).at[1, 0].set(-jnp.inf).at[2, 1, 2].set(jnp.nan)
+    log_z = jax.jit(tj.log_partition)(scores)
+    assert np.isnan(log_z[1:]).all() and abs(log_z[0] - np.log(9)) < 1e-12
+    assert (tj.argmax(scores)[1:] == -1).all()
+    grads = jax.grad(lambda s: jnp.nansum(tj.log_partition(s)))(scores)
+    np.testing.assert_array_equal(grads[0], tj.marginals(scores[0]))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: tj.log_partition(jnp.zeros((3, 4))), "shape"),
+        (lambda: tj.log_partition(jnp.zeros(3)), "shape"),
+        (lambda: tj.log_partition(jnp.zeros((2, 3, 3)), lengths=jnp.zeros(2)), "integers"),
+        (lambda: tj.log_prob(jnp.zeros((3, 3)), jnp.zeros(3, jnp.int32)), "heads"),
+        (lambda: tj.kl_divergence(jnp.zeros((3, 3)), jnp.zeros((4, 4))), "shapes"),
+    ],
+)
+def test_misuse(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()

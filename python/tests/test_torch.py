@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""taproot.torch: values as the NumPy side has them, gradients by torch's own checks."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import taproot
+
+torch = pytest.importorskip("torch")
+import taproot.torch as tt  # noqa: E402
+
+ROOTS = ["single", "multi"]
+
+
+def scores_of(*shape: int, seed: int = 0, forbid: bool = True) -> Any:
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=shape)
+    if forbid:
+        scores[..., 2, 1] = -np.inf
+    return torch.tensor(scores, dtype=torch.float64, requires_grad=True)
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_values_are_those_of_the_numpy_side(root: Any) -> None:
+    scores, other = scores_of(3, 6, 6), scores_of(3, 6, 6, seed=1)
+    lengths = [5, 3, 4]
+    d = taproot.DependencyTrees(scores.detach().numpy(), lengths, root)
+    q = taproot.DependencyTrees(other.detach().numpy(), lengths, root)
+    values = np.random.default_rng(2).normal(size=(3, 6, 6))
+    for ours, theirs in [
+        (tt.log_partition(scores, lengths, root), d.log_partition()),
+        (tt.marginals(scores, lengths, root), d.marginals()),
+        (tt.entropy(scores, lengths, root), d.entropy()),
+        (tt.cross_entropy(scores, other, lengths, root), d.cross_entropy(q)),
+        (tt.kl_divergence(scores, other, lengths, root), d.kl_divergence(q)),
+        (tt.expectation(scores, torch.tensor(values), lengths, root), d.expectation(values)),
+    ]:
+        np.testing.assert_allclose(ours.detach().numpy(), theirs, rtol=1e-13, atol=1e-15)
+    heads = d.sample(4)
+    np.testing.assert_array_equal(tt.log_prob(scores, torch.tensor(heads), lengths, root).detach(), d.log_prob(heads))
+
+
+@pytest.mark.parametrize("root", ROOTS)
+@pytest.mark.parametrize("lengths", [None, [4, 2]])
+def test_gradients(root: Any, lengths: Any) -> None:
+    # gradcheck moves every entry: forbidden edges would move to -inf + eps, so there are none here.
+    scores, other = scores_of(2, 5, 5, forbid=False), scores_of(2, 5, 5, seed=1, forbid=False)
+    heads = torch.tensor(taproot.DependencyTrees(scores.detach().numpy(), lengths, root).sample(3))
+    values = torch.randn(2, 5, 5, dtype=torch.float64, requires_grad=True)
+    check = torch.autograd.gradcheck
+    assert check(lambda s: tt.log_partition(s, lengths, root), scores)
+    assert check(lambda s: tt.marginals(s, lengths, root), scores)
+    assert check(lambda s: tt.entropy(s, lengths, root), scores)
+    assert check(lambda s: tt.log_prob(s, heads, lengths, root), scores)
+    assert check(lambda s, v: tt.expectation(s, v, lengths, root), (scores, values))
+    assert check(lambda s, o: tt.cross_entropy(s, o, lengths, root), (scores, other))
+    assert check(lambda s, o: tt.kl_divergence(s, o, lengths, root), (scores, other))
+    twice = torch.autograd.gradgradcheck
+    assert twice(lambda s: tt.log_partition(s, lengths, root), scores)
+    assert twice(lambda s: tt.log_prob(s, heads, lengths, root), scores)
+
+
+def test_gradcheck_can_fail() -> None:
+    wrong = scores_of(4, 4, forbid=False)
+    with pytest.raises(torch.autograd.gradcheck.GradcheckError if hasattr(torch.autograd.gradcheck, "GradcheckError") else RuntimeError):
+        torch.autograd.gradcheck(lambda s: tt.log_partition(s) + (s.detach() * s.detach()).sum(), wrong)
+
+
+def test_forbidden_edges_have_no_gradient() -> None:
+    scores = scores_of(5, 5)
+    for function in (tt.log_partition, tt.entropy):
+        (grad,) = torch.autograd.grad(function(scores), scores)
+        assert torch.isfinite(grad).all() and grad[2, 1] == 0 and (grad.diagonal() == 0).all() and (grad[:, 0] == 0).all()
+
+
+def test_entropy_regularisation_by_the_two_ways() -> None:
+    """The entropy written with log_partition and its gradient, differentiated again, is the entropy differentiated."""
+    scores = scores_of(2, 6, 6, forbid=False)
+    log_z = tt.log_partition(scores)
+    (p,) = torch.autograd.grad(log_z.sum(), scores, create_graph=True)
+    inner = scores.clone()
+    composed = (log_z - (p * inner).sum((-2, -1))).sum()
+    (slow,) = torch.autograd.grad(composed, scores)
+    (fast,) = torch.autograd.grad(tt.entropy(scores).sum(), scores)
+    torch.testing.assert_close(slow, fast, rtol=1e-12, atol=1e-13)
+
+
+def test_a_third_derivative_is_a_clear_error() -> None:
+    scores = scores_of(4, 4, forbid=False)
+    (first,) = torch.autograd.grad(tt.log_partition(scores), scores, create_graph=True)
+    (second,) = torch.autograd.grad(first.square().sum(), scores, create_graph=True)
+    with pytest.raises(NotImplementedError, match="one more"):
+        torch.autograd.grad(second.sum(), scores)
+    for function in (tt.entropy, lambda s: tt.kl_divergence(s, s.detach() * 2), lambda s: tt.marginals(s)[0, 1]):
+        (once,) = torch.autograd.grad(function(scores), scores, create_graph=True)
+        with pytest.raises(NotImplementedError, match="one more"):
+            torch.autograd.grad(once.sum(), scores)
+
+
+def test_dtypes_and_memory() -> None:
+    scores = scores_of(5, 5).detach()
+    exact = tt.log_partition(scores)
+    single = tt.log_partition(scores.float())
+    assert single.dtype == torch.float32 and abs(single.item() - exact.item()) < 1e-6
+    assert tt.log_partition(scores.bfloat16()).dtype == torch.bfloat16
+    # No copy: what is on the NumPy side is the tensor's memory.
+    d = tt.DependencyTrees(scores.expand(2, 5, 5))
+    assert np.shares_memory(d._trees._inputs[0], scores.numpy())
+
+
+def test_changing_the_scores_after_the_forward_pass() -> None:
+    scores = scores_of(5, 5, forbid=False)
+    with torch.no_grad():
+        expected = tt.marginals(scores.clone())
+    leaf = scores.detach().clone().requires_grad_()
+    moved = leaf * 1
+    log_z = tt.log_partition(moved)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        moved.mul_(2)
+        log_z.backward()
+    (grad,) = torch.autograd.grad(tt.log_partition(scores), scores)
+    torch.testing.assert_close(grad, expected)
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_distribution(root: Any) -> None:
+    scores = scores_of(2, 3, 5, 5)
+    lengths = torch.tensor([[4, 2, 3], [1, 4, 4]])
+    scores = torch.where(torch.isinf(scores), torch.zeros_like(scores), scores)
+    d = tt.DependencyTrees(scores, lengths, root, validate_args=True)
+    assert d.batch_shape == (2, 3) and d.event_shape == (4,)
+    torch.manual_seed(5)
+    trees = d.sample((7,))
+    assert trees.shape == (7, 2, 3, 4) and trees.dtype == torch.int64
+    torch.manual_seed(5)
+    assert torch.equal(trees, d.sample((7,)))
+    assert not torch.equal(trees, d.sample((7,)))
+    assert torch.equal(d.sample((7,), seed=3), d.sample((7,), seed=3))
+    assert d.support.check(trees).all()
+    assert d.log_prob(trees).shape == (7, 2, 3)
+    assert (d.log_prob(d.mode) >= d.log_prob(trees) - 1e-12).all()
+    assert d.mbr().shape == (2, 3, 4)
+    assert d.sample_without_replacement(2).heads.shape[1:] == (6, 4)
+    flat = taproot.DependencyTrees(scores.detach().reshape(6, 5, 5).numpy(), lengths.reshape(-1).numpy(), root)
+    np.testing.assert_allclose(d.entropy().detach().reshape(-1), flat.entropy())
+    np.testing.assert_allclose(d.marginals.detach().reshape(6, 5, 5), flat.marginals())
+    np.testing.assert_allclose(d.log_partition().detach().reshape(-1), flat.log_partition())
+    q = tt.DependencyTrees(scores * 2, lengths, root)
+    np.testing.assert_allclose(
+        torch.distributions.kl_divergence(d, q).detach(), tt.kl_divergence(scores, scores * 2, lengths, root).detach()
+    )
+    wider = tt.DependencyTrees(scores[0, 0], 4, root).expand((3,))
+    assert wider.batch_shape == (3,) and torch.allclose(wider.entropy(), wider.entropy()[0])
+
+
+def test_support_against_every_array_of_heads() -> None:
+    for root in ROOTS:
+        d = tt.DependencyTrees(torch.zeros(4, 4), root=root)  # type: ignore[arg-type]
+        all_heads = torch.cartesian_prod(*[torch.arange(-1, 5)] * 3)
+        trees = taproot.DependencyTrees(np.zeros((4, 4)), root=root).kbest(100).heads.tolist()  # type: ignore[arg-type]
+        valid = d.support.check(all_heads)
+        assert sorted(all_heads[valid].tolist()) == sorted(trees)
+        with pytest.raises(ValueError, match="support"):
+            d.log_prob(torch.tensor([2, 1, 0]))
+    loose = tt.DependencyTrees(torch.zeros(4, 4), validate_args=False)
+    assert loose.log_prob(torch.tensor([2, 1, 0])) == -torch.inf
+
+
+def test_no_gradient_through_what_is_no_tree() -> None:
+    scores = scores_of(4, 4, forbid=False)
+    (grad,) = torch.autograd.grad(tt.log_prob(scores, torch.tensor([2, 1, 0])), scores)
+    assert (grad == 0).all()
+
+
+def test_training_step_moves_towards_the_gold_tree() -> None:
+    torch.manual_seed(0)
+    scores = torch.zeros(6, 6, requires_grad=True)
+    gold = torch.tensor([2, 0, 2, 3, 3])
+    optimizer = torch.optim.SGD([scores], lr=1.0)
+    before = tt.log_prob(scores, gold).item()
+    for _ in range(50):
+        optimizer.zero_grad()
+        (-tt.log_prob(scores, gold)).backward()
+        optimizer.step()
+    assert tt.log_prob(scores, gold).item() > before and tt.log_prob(scores, gold).exp() > 0.8
+    assert torch.equal(tt.DependencyTrees(scores.detach()).mode, gold)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: tt.log_partition(torch.zeros(3, 4)), "shape"),
+        (lambda: tt.log_partition(torch.zeros(3)), "shape"),
+        (lambda: tt.log_partition(torch.zeros(3, 3, dtype=torch.int64)), "floating"),
+        (lambda: tt.log_partition(np.zeros((3, 3))), "tensor"),
+        (lambda: tt.log_partition(torch.zeros(2, 3, 3), lengths=[2]), "lengths"),
+        (lambda: tt.log_partition(torch.zeros(3, 3, device="meta")), "CPU"),
+        (lambda: tt.log_prob(torch.zeros(2, 3, 3), torch.zeros(3, 2, dtype=torch.int64)), "heads"),
+        (lambda: tt.kl_divergence(torch.zeros(3, 3), torch.zeros(4, 4)), "shapes"),
+        (lambda: tt.log_partition(torch.full((3, 3), torch.nan)), "NaN"),
+        (lambda: tt.log_partition(torch.zeros(3, 3), root="none"), "root"),  # type: ignore[arg-type]
+    ],
+)
+def test_misuse(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_no_tree_names_the_sentence() -> None:
+    scores = torch.zeros(3, 4, 4)
+    scores[2, 0] = -torch.inf
+    with pytest.raises(taproot.NoTreeError, match="sentence 2"):
+        tt.log_partition(scores)
+
+
+def test_copies_of_a_distribution() -> None:
+    d = tt.DependencyTrees(torch.zeros(3, 3))
+    with pytest.raises(TypeError):
+        copy.deepcopy(d._trees)
+    assert torch.equal(d.entropy(), tt.DependencyTrees(d.scores).entropy())
