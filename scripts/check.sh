@@ -39,6 +39,8 @@ outside() { # outside PATTERN WHAT PATH...: no file of PATH... matches.
 }
 outside '#include "(?!taproot/)' "the public headers include only each other" 'include/*'
 outside '#include <(Eigen|tbb|hwy|Random123|iostream|nanobind|cuda)' "no such types in the public surface" 'include/*'
+outside '#include <nanobind' "nanobind is seen by python/src/ alone" ':!python/src/*' ':!scripts/check.sh'
+outside '#include "(core|scores|tree|eliminate|query|sample|decode|draw)/' "the bindings see the public surface alone" 'python/src/*'
 outside '#include "(?!support/)' "the oracle shares nothing with the library" 'tests/support/*'
 outside '#include "(core|scores|tree|eliminate|query|sample|decode|draw)/' "the command line sees the public surface alone" 'cli/*' 'examples/*' 'tests/consumer/*'
 

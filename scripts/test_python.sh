@@ -29,9 +29,11 @@ grep -q '>>>' $folder/readme.txt || die "README.md has no Python example"
 rm -rf $folder/wheels
 quietly $folder/source/bin/pip wheel --no-deps $strict -w $folder/wheels .
 environment wheel
-extras=(pytest hypothesis matplotlib nbclient ipykernel mypy nanobind jax)
+extras=(pytest hypothesis matplotlib nbclient ipykernel mypy nanobind ruff jax)
 [ -z "${TAPROOT_TEST_TORCH-}" ] || extras+=(torch)
 quietly $folder/wheel/bin/pip install $folder/wheels/taproot-*.whl "${extras[@]}"
+quietly $folder/wheel/bin/ruff check
+quietly $folder/wheel/bin/ruff format --check
 # Nothing but the C and C++ run-time libraries may be asked of the system.
 unbundled=$(find $folder/wheel/lib -path '*/taproot/*.so*' -exec readelf -d {} + | grep -oP 'NEEDED.*\[\K[^]]+' |
   sort -u | grep -vE '^(libc|libm|libgcc_s|libstdc\+\+|libdl|libpthread|librt|ld-linux-x86-64|ld-linux-aarch64)\.so|^lib(tbb|hwy)\.so' || true)

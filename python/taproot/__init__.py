@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exact inference over distributions of dependency trees.
 
-Everything hangs off ``DependencyTrees``; ``taproot.torch`` and ``taproot.jax`` have the same for their tensors, with gradients.
+Everything hangs off ``DependencyTrees``; ``taproot.torch`` and ``taproot.jax`` have the same for their tensors, with
+gradients.
 """
 
 from ._distribution import DependencyTrees, DistinctIterator
@@ -15,7 +16,8 @@ from ._results import (
     horvitz_thompson_weight,
     inclusion_probability,
 )
-from ._taproot import Constraints, get_num_threads, set_num_threads, version as _version
+from ._taproot import Constraints, get_num_threads, set_num_threads
+from ._taproot import version as _version
 
 __version__ = _version()
 

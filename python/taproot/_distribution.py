@@ -27,11 +27,11 @@ _NO_CONSTRAINTS: list[Constraints] = []
 class DependencyTrees:
     """p(tree) proportional to the exponential of the sum of its edges' scores.
 
-    ``scores[h, m]`` is the natural-log weight of the edge from head h to modifier m; node 0 is ROOT, words are 1..n. Shape
-    (n+1, n+1); or (B, N+1, N+1) for a batch, sentence b of which has ``lengths[b]`` words and uses the top left corner of its
-    matrix (what lies outside is never read); or a list of matrices of any sizes. float32 or float64, any strides; all
-    arithmetic is in float64. ``-inf`` forbids an edge. Column 0 and the diagonal are ignored. Nothing is floored, clipped or
-    smoothed.
+    ``scores[h, m]`` is the natural-log weight of the edge from head h to modifier m; node 0 is ROOT, words are 1..n.
+    Shape (n+1, n+1); or (B, N+1, N+1) for a batch, sentence b of which has ``lengths[b]`` words and uses the top left
+    corner of its matrix (what lies outside is never read); or a list of matrices of any sizes. float32 or float64, any
+    strides; all arithmetic is in float64. ``-inf`` forbids an edge. Column 0 and the diagonal are ignored. Nothing is
+    floored, clipped or smoothed.
 
     A tree is its heads: ``heads[i - 1]`` is the head of word i, 0 for ROOT; int32.
 
@@ -47,11 +47,11 @@ class DependencyTrees:
         A ``Constraints``; for a batch a list with one (or None) a sentence.
     label_scores
         Shape of scores and one more axis, of labels: the weight of edge h -> m with label l is
-        ``exp(scores[h, m] + label_scores[h, m, l])``. Sampled and decoded trees then have labels; all else is about trees with
-        their labels summed out.
+        ``exp(scores[h, m] + label_scores[h, m, l])``. Sampled and decoded trees then have labels; all else is about
+        trees with their labels summed out.
     on_error
-        A sentence may have no answer: no tree, a NaN, no words. ``"raise"``: ``NoTreeError`` or another ``SentenceError`` that names
-        it. ``"status"``: its numbers are NaN, its heads -1, and ``status`` says why.
+        A sentence may have no answer: no tree, a NaN, no words. ``"raise"``: ``NoTreeError`` or another
+        ``SentenceError`` that names it. ``"status"``: its numbers are NaN, its heads -1, and ``status`` says why.
 
     The work is done at the first question and kept: ask as many as you like.
 
@@ -285,10 +285,11 @@ class DependencyTrees:
         return self._array(self._core.label_marginals, (self._n + 1, self._n + 1, self._label_count))
 
     def log_prob(self, heads: npt.ArrayLike, labels: npt.ArrayLike | None = None) -> float | Float64:
-        """log p of trees, heads of shape (n,) or (k, n), of a batch (B, N) or (k, B, N): a number, (k,), (B,) or (k, B).
+        """log p of trees, heads of shape (n,) or (k, n), of a batch (B, N) or (k, B, N): a number, (k,), (B,) or (k,
+        B).
 
-        -inf for what is no tree under the root rule, or has a forbidden edge. With ``labels``, of the shape of heads, that of the
-        labelled trees.
+        -inf for what is no tree under the root rule, or has a forbidden edge. With ``labels``, of the shape of heads,
+        that of the labelled trees.
 
         >>> d = DependencyTrees(np.zeros((3, 3)))
         >>> np.exp(d.log_prob([[0, 1], [2, 0], [2, 1]]))
@@ -341,7 +342,7 @@ class DependencyTrees:
         return self._scalar(query, other._core)  # type: ignore[no-any-return]
 
     def kl_divergence(self, other: DependencyTrees) -> float | Float64:
-        """sum p log(p/q) >= 0, q the other distribution over the same sentences; +inf where p has a tree that q forbids.
+        """sum p log(p/q), q the other distribution over the same sentences; +inf where p has a tree that q forbids.
 
         >>> p = DependencyTrees(np.zeros((3, 3)))
         >>> q = DependencyTrees([[0, np.log(3), 0], [0, 0, 0], [0, 0, 0]])
@@ -376,9 +377,11 @@ class DependencyTrees:
         return self._scalar(self._core.expected_steps)  # type: ignore[no-any-return]
 
     def draw(self, words: Sequence[str] | None = None, threshold: float = 0.01) -> Drawing:
-        """The edges of a single sentence as arcs above its words, as dark as they are probable: for a notebook, or ``.save(path)``.
+        """The edges of a single sentence as arcs above its words, as dark as they are probable: for a notebook, or
+        ``.save(path)``.
 
-        ``words`` is a list, or a string with spaces between them. Edges of a probability below ``threshold`` are left out.
+        ``words`` is a list, or a string with spaces between them. Edges of a probability below ``threshold`` are left
+        out.
 
         >>> DependencyTrees(np.zeros((3, 3))).draw("Time flies").svg.count("<path")
         4
@@ -394,7 +397,8 @@ class DependencyTrees:
         return np.empty(shape, np.int32), None if self._label_count is None else np.empty(shape, np.int32)
 
     def argmax(self) -> Int32 | LabelledTrees:
-        """The tree of the largest score: heads (n,), of a batch (B, N), padding -1; with ``label_scores`` also its best labels.
+        """The tree of the largest score: heads (n,), of a batch (B, N), padding -1; with ``label_scores`` also its best
+        labels.
 
         Exact, however large the masks: no rounding error can make it another one.
 
@@ -436,12 +440,14 @@ class DependencyTrees:
         first_tree: int = 0,
         first_sentence: int = 0,
     ) -> Int32 | LabelledTrees:
-        """k trees drawn independently: heads (k, n), of a batch (k, B, N), padding -1; with ``label_scores`` also labels.
+        """k trees drawn independently: heads (k, n), of a batch (k, B, N), padding -1; with ``label_scores`` also
+        labels.
 
-        Tree s of sentence b depends on (seed, first_sentence + b, first_tree + s) alone: whatever the number of threads, the
-        batch it is in, and how many are drawn. ``algorithm``: ``"auto"`` needs no advice; ``"elimination"``, ``"wilson"`` (multi-root),
-        ``"wilson-marginal"``, ``"wilson-reject"`` (single-root) and ``"colbourn"`` have the same law; ``"wilson-rc"`` is biased and here
-        for comparison. ``step_limit`` makes the walks by name give up trees (``"step_limit"``).
+        Tree s of sentence b depends on (seed, first_sentence + b, first_tree + s) alone: whatever the number of
+        threads, the batch it is in, and how many are drawn. ``algorithm``: ``"auto"`` needs no advice;
+        ``"elimination"``, ``"wilson"`` (multi-root), ``"wilson-marginal"``, ``"wilson-reject"`` (single-root) and
+        ``"colbourn"`` have the same law; ``"wilson-rc"`` is biased and here for comparison. ``step_limit`` makes the
+        walks by name give up trees (``"step_limit"``).
 
         >>> d = DependencyTrees(np.zeros((3, 3)))
         >>> trees = d.sample(1000, seed=7)
@@ -471,8 +477,8 @@ class DependencyTrees:
     ) -> WithoutReplacement:
         """k different trees, each drawn from those not drawn yet; all of them if there are no more.
 
-        ``algorithm``: ``"auto"`` needs no advice; ``"trie"``, ``"beam"`` and the literature's ``"list"`` have the same law.
-        ``memory_limit``: bytes that a sentence's trie may take; it does not change what is drawn.
+        ``algorithm``: ``"auto"`` needs no advice; ``"trie"``, ``"beam"`` and the literature's ``"list"`` have the same
+        law. ``memory_limit``: bytes that a sentence's trie may take; it does not change what is drawn.
 
         >>> s = DependencyTrees(np.zeros((3, 3))).sample_without_replacement(5)
         >>> sorted(s.heads.tolist()), s.exhausted, s.weights
@@ -534,7 +540,8 @@ class DependencyTrees:
 
 
 class DistinctIterator(Iterator[DistinctTree]):
-    """Different trees, one after the other: ``(heads, log_prob, gumbel)``. ``len()`` says how many there were so far."""
+    """Different trees, one after the other: ``(heads, log_prob, gumbel)``. ``len()`` says how many there were so
+    far."""
 
     def __init__(self, core: _taproot.DistinctIterator) -> None:
         self._core = core
@@ -543,7 +550,15 @@ class DistinctIterator(Iterator[DistinctTree]):
         found = self._core.next()
         if found is None:
             if self._core.status() != "ok":
-                raise_failures([(0, self._core.status(), "sentence 0: the trees left are lost to rounding (auto and trie lose none)")])
+                raise_failures(
+                    [
+                        (
+                            0,
+                            self._core.status(),
+                            "sentence 0: the trees left are lost to rounding (auto and trie lose none)",
+                        )
+                    ]
+                )
             raise StopIteration
         return DistinctTree(*found)
 

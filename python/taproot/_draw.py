@@ -45,8 +45,9 @@ class Drawing:
 class Tree(Drawing):
     """A tree with its words, which a notebook shows as arcs above them.
 
-    ``heads`` is a row of what ``sample``, ``argmax`` and the others give (padding -1 at its end is left out). ``words`` is a list, or a
-    string with spaces between them; without them numbers are shown. ``labels`` are the names of the words' edges.
+    ``heads`` is a row of what ``sample``, ``argmax`` and the others give (padding -1 at its end is left out). ``words``
+    is a list, or a string with spaces between them; without them numbers are shown. ``labels`` are the names of the
+    words' edges.
 
     >>> tree = taproot.Tree([2, 0, 2], "She saw stars", ["nsubj", "root", "obj"])
     >>> print(tree)

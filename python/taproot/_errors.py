@@ -18,8 +18,10 @@ class SentenceError(ValueError):
         self.failures = list(failures)
         self.sentence, self.status, message = self.failures[0]
         more = len(self.failures) - 1
-        if more > 0:
-            message += f" (and {more} more sentence{'s' if more > 1 else ''} of the batch {'have' if more > 1 else 'has'} no answer)"
+        if more == 1:
+            message += " (and one more sentence of the batch has no answer)"
+        elif more > 1:
+            message += f" (and {more} more sentences of the batch have no answer)"
         super().__init__(message)
 
     def __reduce__(self) -> tuple[type[SentenceError], tuple[list[tuple[int, str, str]]]]:

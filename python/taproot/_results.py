@@ -24,8 +24,9 @@ class LabelledTrees(NamedTuple):
 class KBest:
     """The best trees, in order. ``heads`` has shape (k, n); of a batch (k, B, N).
 
-    Where a sentence of a batch has fewer trees than others, ``heads`` is -1 and ``score`` -inf; ``counts`` says how many each
-    has. ``score`` is the sum over a tree's edges. ``labels``, of labelled trees, are the best ones of each edge.
+    Where a sentence of a batch has fewer trees than others, ``heads`` is -1 and ``score`` -inf; ``counts`` says how
+    many each has. ``score`` is the sum over a tree's edges. ``labels``, of labelled trees, are the best ones of each
+    edge.
     """
 
     heads: Int32
@@ -41,11 +42,11 @@ class KBest:
 class WithoutReplacement:
     """Different trees, in the order in which they were drawn.
 
-    ``heads`` has shape (k, n); of a batch (k, B, N). ``log_prob`` is that of the tree; ``gumbel`` the same perturbed, of which
-    the sample has the k largest; ``threshold`` the (k+1)-th. ``weights`` are the Horvitz-Thompson weights p/q: the sum of
-    ``weights * f(tree)`` is an unbiased estimate of E[f] (at k = 1 of infinite variance). ``exhausted`` says that these are all the
-    trees there are. Where a sentence of a batch has fewer trees than others: -1, -inf and weight 0; ``counts`` says how many
-    each has.
+    ``heads`` has shape (k, n); of a batch (k, B, N). ``log_prob`` is that of the tree; ``gumbel`` the same perturbed,
+    of which the sample has the k largest; ``threshold`` the (k+1)-th. ``weights`` are the Horvitz-Thompson weights p/q:
+    the sum of ``weights * f(tree)`` is an unbiased estimate of E[f] (at k = 1 of infinite variance). ``exhausted`` says
+    that these are all the trees there are. Where a sentence of a batch has fewer trees than others: -1, -inf and weight
+    0; ``counts`` says how many each has.
     """
 
     heads: Int32

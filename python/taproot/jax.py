@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Taproot for JAX: functions of scores that work under ``jit``, ``vmap`` and ``grad``.
 
-Scores are arrays of shape (..., N+1, N+1), float32 or float64; ``lengths`` has shape (...). The work is done on the host, in float64 and exactly;
-results have the scores' dtype. Gradients (reverse mode) are exact too: that of ``log_partition`` is ``marginals``, whose own is a covariance.
-A sentence without an answer gives NaN, since an exception cannot leave compiled code in good order; heads of it are -1.
+Scores are arrays of shape (..., N+1, N+1), float32 or float64; ``lengths`` has shape (...). The work is done on the
+host, in float64 and exactly; results have the scores' dtype. Gradients (reverse mode) are exact too: that of
+``log_partition`` is ``marginals``, whose own is a covariance. A sentence without an answer gives NaN, since an
+exception cannot leave compiled code in good order; heads of it are -1.
 
 >>> import jax, jax.numpy as jnp, taproot.jax
 >>> jax.grad(taproot.jax.log_partition)(jnp.zeros((4, 4)))[0].round(4).tolist()
@@ -86,7 +87,7 @@ def _hessian_product(scores: Array, vector: Array, lengths: Array, root: Root) -
         trees = _trees(s, n, root)
         direction = np.asarray(v, np.float64).reshape((-1, *v.shape[-2:]))
         # Where log q is -inf and p is not, the derivative of a divergence is undefined.
-        undefined = ((trees.marginals() > 0) & ~np.isfinite(direction)).any((1, 2))
+        undefined: Any = ((trees.marginals() > 0) & ~np.isfinite(direction)).any((1, 2))
         found = trees.hessian_product(np.where(undefined[:, None, None], 0.0, direction))
         found[undefined] = np.nan
         return found
@@ -100,7 +101,8 @@ def _hessian_product_forward(scores: Array, vector: Array, lengths: Array, root:
 
 def _hessian_product_backward(root: Root, saved: Any, grad: Array) -> Any:
     raise NotImplementedError(
-        "log_partition and log_prob can be differentiated twice, marginals, entropy and the divergences once: this asks for one more"
+        "log_partition and log_prob can be differentiated twice, marginals, entropy and the divergences once: "
+        "this asks for one more"
     )
 
 
@@ -281,14 +283,17 @@ def sample(
     words = jnp.broadcast_to(data.reshape(-1)[-2:], (*scores.shape[:-2], 2)).astype(jnp.uint32)
 
     def on_host(s: Any, n: Any, seeds: Any) -> Any:
-        # Under vmap there are several calls in one, each with its key: their draws must be those of the calls by themselves.
+        # Under vmap there are several calls in one, each with its key: their draws must be those of the calls by
+        # themselves.
         if s.size == 0:
             return np.empty((*s.shape[:-2], k, s.shape[-1] - 1), np.int32)
         of_calls = [a.reshape((-1, *call, *a.shape[a.ndim - axes :])) for a, axes in ((s, 2), (n, 0), (seeds, 1))]
         out = []
         for of_call, lengths_, words_ in zip(*of_calls):
             high, low = (int(word) for word in words_.reshape(-1)[:2])
-            out.append(np.swapaxes(np.asarray(_trees(of_call, lengths_, root).sample(k, high << 32 | low, algorithm)), 0, 1))
+            out.append(
+                np.swapaxes(np.asarray(_trees(of_call, lengths_, root).sample(k, high << 32 | low, algorithm)), 0, 1)
+            )
         return np.stack(out)
 
     call = scores.shape[:-2]

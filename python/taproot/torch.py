@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Taproot for PyTorch: differentiable functions of scores, and a ``torch.distributions.Distribution``.
 
-Scores are CPU tensors of shape (..., N+1, N+1), float32 or float64, read without a copy; ``lengths`` has shape (...). All arithmetic
-is in float64 and exact; results have the scores' dtype. Gradients are exact too: that of ``log_partition`` is ``marginals``, whose own is
-the covariance of edges. So ``log_partition`` and ``log_prob`` can be differentiated twice, ``marginals``, ``expectation``, ``entropy`` and
-the divergences once; asking for more is an error.
+Scores are CPU tensors of shape (..., N+1, N+1), float32 or float64, read without a copy; ``lengths`` has shape (...).
+All arithmetic is in float64 and exact; results have the scores' dtype. Gradients are exact too: that of
+``log_partition`` is ``marginals``, whose own is the covariance of edges. So ``log_partition`` and ``log_prob`` can be
+differentiated twice, ``marginals``, ``expectation``, ``entropy`` and the divergences once; asking for more is an error.
 
 >>> import torch, taproot.torch
 >>> scores = torch.zeros(4, 4, dtype=torch.float64, requires_grad=True)
@@ -74,8 +74,8 @@ def _spread(grad: Tensor) -> Tensor:
     return grad[..., None, None]
 
 
-# Each function below is differentiated by hand: its context keeps the factorisation of the forward pass (``trees``), so that going back
-# costs no second one. The scores are saved only as what the result depends on.
+# Each function below is differentiated by hand: its context keeps the factorisation of the forward pass (``trees``), so
+# that going back costs no second one. The scores are saved only as what the result depends on.
 
 
 class _Marginals(torch.autograd.Function):
@@ -206,7 +206,10 @@ def entropy(scores: Tensor, lengths: Any = None, root: Root = "single") -> Tenso
 
 
 def expectation(scores: Tensor, edge_values: Tensor, lengths: Any = None, root: Root = "single") -> Tensor:
-    """E[sum of edge_values over a tree's edges], shape (...), differentiable in both; values of edges that have no probability do not count."""
+    """E[sum of edge_values over a tree's edges], shape (...), differentiable in both.
+
+    Values of edges that have no probability do not count.
+    """
     p = marginals(scores, lengths, root)
     return torch.where(p > 0, p * edge_values, torch.zeros_like(p)).sum((-2, -1))
 
@@ -224,9 +227,7 @@ def cross_entropy(scores: Tensor, other: Tensor, lengths: Any = None, root: Root
     """-sum p log q, shape (...), q of the scores ``other``; differentiable in both."""
     if scores.shape != other.shape:
         raise ValueError(f"the two have shapes {tuple(scores.shape)} and {tuple(other.shape)}")
-    return _CrossEntropy.apply(
-        scores, other, _trees(scores, lengths, root), _trees(other, lengths, root)
-    )
+    return _CrossEntropy.apply(scores, other, _trees(scores, lengths, root), _trees(other, lengths, root))
 
 
 def kl_divergence(scores: Tensor, other: Tensor, lengths: Any = None, root: Root = "single") -> Tensor:
@@ -259,7 +260,8 @@ class _Trees(constraints.Constraint):
 class DependencyTrees(torch.distributions.Distribution):
     """The distribution over dependency trees, as PyTorch has distributions.
 
-    An event is a tree, its heads of shape (N,), int64, padding -1. Draws follow ``torch.manual_seed`` unless a seed is given.
+    An event is a tree, its heads of shape (N,), int64, padding -1. Draws follow ``torch.manual_seed`` unless a seed is
+    given.
 
     >>> import torch, taproot.torch
     >>> d = taproot.torch.DependencyTrees(torch.zeros(2, 4, 4), lengths=torch.tensor([3, 2]))
@@ -320,9 +322,7 @@ class DependencyTrees(torch.distributions.Distribution):
         """The tree with the largest expected number of right heads."""
         return self._heads(self._trees.mbr(), ())
 
-    def sample(
-        self, sample_shape: Any = (), seed: int | None = None, algorithm: Algorithm = "auto"
-    ) -> Tensor:
+    def sample(self, sample_shape: Any = (), seed: int | None = None, algorithm: Algorithm = "auto") -> Tensor:
         leading = torch.Size(sample_shape)
         return self._heads(self._trees.sample(leading.numel(), _seed(seed), algorithm), leading)
 

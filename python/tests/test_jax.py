@@ -77,7 +77,10 @@ def test_gradients(root: Any, lengths: Any) -> None:
 def test_check_grads_can_fail() -> None:
     with pytest.raises(AssertionError):
         check_grads(
-            lambda s: tj.log_partition(s) + (jax.lax.stop_gradient(s) ** 2).sum(), (scores_of(4, 4),), order=1, modes=["rev"]
+            lambda s: tj.log_partition(s) + (jax.lax.stop_gradient(s) ** 2).sum(),
+            (scores_of(4, 4),),
+            order=1,
+            modes=["rev"],
         )
 
 

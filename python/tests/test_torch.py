@@ -65,7 +65,7 @@ def test_gradients(root: Any, lengths: Any) -> None:
 
 def test_gradcheck_can_fail() -> None:
     wrong = scores_of(4, 4, forbid=False)
-    with pytest.raises(torch.autograd.gradcheck.GradcheckError if hasattr(torch.autograd.gradcheck, "GradcheckError") else RuntimeError):
+    with pytest.raises(RuntimeError, match="Jacobian mismatch"):
         torch.autograd.gradcheck(lambda s: tt.log_partition(s) + (s.detach() * s.detach()).sum(), wrong)
 
 
@@ -73,7 +73,9 @@ def test_forbidden_edges_have_no_gradient() -> None:
     scores = scores_of(5, 5)
     for function in (tt.log_partition, tt.entropy):
         (grad,) = torch.autograd.grad(function(scores), scores)
-        assert torch.isfinite(grad).all() and grad[2, 1] == 0 and (grad.diagonal() == 0).all() and (grad[:, 0] == 0).all()
+        assert (
+            torch.isfinite(grad).all() and grad[2, 1] == 0 and (grad.diagonal() == 0).all() and (grad[:, 0] == 0).all()
+        )
 
 
 def test_entropy_regularisation_by_the_two_ways() -> None:

@@ -15,7 +15,9 @@ def test_the_stub_is_that_of_the_extension(tmp_path: Path) -> None:
     made = tmp_path / "_taproot.pyi"
     subprocess.run([sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "taproot._taproot", "-o", made], check=True)
     committed = ROOT / "python/taproot/_taproot.pyi"
-    assert made.read_text() == committed.read_text(), f"make it anew: python -m nanobind.stubgen -m taproot._taproot -o {committed.name}"
+    assert made.read_text() == committed.read_text(), (
+        f"make it anew: python -m nanobind.stubgen -m taproot._taproot -o {committed.name}"
+    )
 
 
 def test_types(tmp_path: Path) -> None:
