@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What overhead.py holds Python against: the same work by a C++ caller. Reads a matrix of doubles from a
-// file, prints the median microseconds of factoring it and drawing k trees.
+// What overhead.py holds Python against: the same work by a C++ caller. Reads a matrix of doubles
+// from a file, prints the median microseconds of factoring it and drawing k trees.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <nanobind/stl/vector.h>
-
+#include "arrays.h"
 #include "module.h"
 #include "taproot/constraints.h"
 
@@ -9,39 +8,35 @@ using nb::literals::operator""_a;
 
 namespace taproot::python {
 
+namespace {
+
+using Words = Contiguous<const std::int32_t>;
+
+template <Constraints& (Constraints::*kMethod)(int, int)>
+void forward(Constraints& self, int head, int modifier) {
+  (self.*kMethod)(head, modifier);
+}
+
+}  // namespace
+
 void init_constraints(nb::module_& m) {
-  constexpr auto kSelf = nb::rv_policy::reference;
-  nb::class_<Constraints>(m, "Constraints",
-                          "What the trees of a sentence must and must not have. Calls chain; words "
-                          "and heads are 1..n, 0 "
-                          "is ROOT.\n\n"
-                          ">>> import numpy as np, taproot\n"
-                          ">>> c = taproot.Constraints().force(2, 1).forbid(0, 3)\n"
-                          ">>> d = taproot.DependencyTrees(np.zeros((4, 4)), constraints=c)\n"
-                          ">>> d.kbest(100).heads.tolist()\n"
-                          "[[2, 0, 1], [2, 0, 2]]\n")
+  nb::class_<Constraints>(m, "Constraints", "What is behind taproot.Constraints.")
       .def(nb::init<>())
-      .def("force", &Constraints::force, "head"_a, "modifier"_a, kSelf,
-           "The head of `modifier` is `head`.")
-      .def("forbid", &Constraints::forbid, "head"_a, "modifier"_a, kSelf,
-           "The head of `modifier` is not `head`.")
+      .def("force", &forward<&Constraints::force>, "head"_a, "modifier"_a)
+      .def("forbid", &forward<&Constraints::forbid>, "head"_a, "modifier"_a)
       .def(
           "allow_roots",
-          [](Constraints& self, const std::vector<std::int32_t>& words) -> Constraints& {
-            return self.allow_roots(words);
+          [](Constraints& self, const Words& words) {
+            self.allow_roots({words.data(), words.size()});
           },
-          "words"_a, kSelf, "Only these words may hang off ROOT.")
+          nb::arg("words").noconvert())
       .def(
           "force_partial_tree",
-          [](Constraints& self, const std::vector<std::int32_t>& heads) -> Constraints& {
-            return self.force_partial_tree(heads);
+          [](Constraints& self, const Words& heads) {
+            self.force_partial_tree({heads.data(), heads.size()});
           },
-          "heads"_a, kSelf,
-          "Forces the head of every word for which `heads`, one entry a word, has one; negative "
-          "ones "
-          "are left open.")
-      .def("fits", &Constraints::fits, "n"_a,
-           "Whether all words and heads named are those of a sentence of n words.");
+          nb::arg("heads").noconvert())
+      .def("fits", &Constraints::fits, "n"_a);
 }
 
 }  // namespace taproot::python

@@ -6,12 +6,14 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "core.h"
+#include "gil.h"
 #include "module.h"
 
 namespace nb = nanobind;
@@ -43,6 +45,11 @@ bool is_double(const Floats& array) { return array.dtype() == nb::dtype<double>(
 // Scores [N+1][N+1] or [B][N+1][N+1]; lengths [B] or none; labels with one more axis.
 void make_core(Core* self, Floats scores, std::optional<ConstHeads> lengths, bool multi,
                const std::vector<Constraints>& constraints, std::optional<Floats> labels) {
+  for (const Floats* array : {&scores, labels ? &*labels : nullptr}) {
+    if (array != nullptr && !is_double(*array) && array->dtype() != nb::dtype<float>()) {
+      throw std::invalid_argument("[DependencyTrees] scores must be float32 or float64");
+    }
+  }
   const std::size_t batch = scores.ndim() == 3 ? scores.shape(0) : 1;
   const auto padded_n = static_cast<int>(scores.shape(scores.ndim() - 1)) - 1;
   static const double kNothing[1] = {0};  // An empty array may have no data.
@@ -69,9 +76,13 @@ void make_core(Core* self, Floats scores, std::optional<ConstHeads> lengths, boo
     }
   }
   const RootRule root = multi ? RootRule::kMulti : RootRule::kSingle;
-  new (self) Core{std::move(scores),
-                  std::move(labels),
-                  {std::move(views), std::move(label_views), constraints, root, padded_n}};
+  std::unique_ptr<Distribution> made;
+  {
+    const Released released;
+    made = std::make_unique<Distribution>(std::move(views), std::move(label_views), constraints,
+                                          root, padded_n);
+  }
+  new (self) Core{std::move(scores), std::move(labels), std::move(made)};
 }
 
 // Nothing if all is well, else (sentence, status, what is wrong) of those that have no answer.
@@ -99,7 +110,7 @@ Failures failures(const Distribution& d) {
 template <typename Work>
 Failures ask(Core& core, Work&& work) {
   {
-    const nb::gil_scoped_release release;
+    const Released released;
     work(core.distribution);
   }
   return failures(core.distribution);
@@ -109,7 +120,7 @@ template <typename Work>
 Failures decode(Core& core, Work&& work) {
   std::vector<Outcome> outcomes;
   {
-    const nb::gil_scoped_release release;
+    const Released released;
     outcomes = work(core.distribution);
   }
   return failures(outcomes);
@@ -169,7 +180,7 @@ Failures ask_sample(Core& core, std::size_t k, std::uint64_t seed, std::string_v
 using Arrays = nb::typed<nb::dict, nb::str, nb::any>;
 
 // The arrays by name, those that there are; and the failures.
-std::pair<Arrays, Failures> to_python(TreeTable&& table, const Distribution& d) {
+std::pair<Arrays, Failures> to_python(TreeTable&& table, const Distribution& d, bool sampled) {
   const auto row = static_cast<std::size_t>(d.padded_n());
   const std::size_t k = table.k;
   const std::size_t batch = d.size();
@@ -178,7 +189,7 @@ std::pair<Arrays, Failures> to_python(TreeTable&& table, const Distribution& d) 
   arrays["heads"] = to_numpy(std::move(table.heads), {k, batch, row});
   arrays["score"] = to_numpy(std::move(table.score), {k, batch});
   if (d.labelled()) arrays["labels"] = to_numpy(std::move(table.labels), {k, batch, row});
-  if (table.threshold.size() == batch) {
+  if (sampled) {
     arrays["gumbel"] = to_numpy(std::move(table.gumbel), {k, batch});
     arrays["weight"] = to_numpy(std::move(table.weight), {k, batch});
     arrays["threshold"] = to_numpy(std::move(table.threshold), {batch});
@@ -190,10 +201,10 @@ std::pair<Arrays, Failures> to_python(TreeTable&& table, const Distribution& d) 
 std::pair<Arrays, Failures> ask_kbest(Core& core, std::size_t k) {
   TreeTable table;
   {
-    const nb::gil_scoped_release release;
+    const Released released;
     table = kbest(core.distribution, k);
   }
-  return to_python(std::move(table), core.distribution);
+  return to_python(std::move(table), core.distribution, false);
 }
 
 std::pair<Arrays, Failures> ask_distinct(Core& core, std::size_t k, std::uint64_t seed,
@@ -202,10 +213,10 @@ std::pair<Arrays, Failures> ask_distinct(Core& core, std::size_t k, std::uint64_
   const DistinctOptions options{distinct_algorithm_named(algorithm), seed, memory_limit};
   TreeTable table;
   {
-    const nb::gil_scoped_release release;
+    const Released released;
     table = sample_without_replacement(core.distribution, k, options, first_sentence);
   }
-  return to_python(std::move(table), core.distribution);
+  return to_python(std::move(table), core.distribution, true);
 }
 
 }  // namespace

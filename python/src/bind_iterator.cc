@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "core.h"
+#include "gil.h"
 #include "module.h"
 #include "threads.h"
 
@@ -13,12 +14,14 @@ using nb::literals::operator""_a;
 namespace taproot::python {
 namespace {
 
+using Words = NumpyArray<std::int32_t>;
+
 // Draws one tree after the other of a single sentence; keeps the Core that it reads alive.
 class DistinctIterator {
  public:
   DistinctIterator(nb::object core, std::uint64_t seed, std::string_view algorithm,
                    std::size_t memory_limit, std::uint32_t sentence)
-      : core_(std::move(core)) {
+      : core_(std::move(core)), seed_(seed), sentence_(sentence) {
     const DistinctOptions options{distinct_algorithm_named(algorithm), seed, memory_limit};
     const Factorization& f = nb::cast<Core&>(core_).distribution[0];
     n_ = static_cast<std::size_t>(f.n());
@@ -26,21 +29,29 @@ class DistinctIterator {
   }
 
   /// Nothing at the end, which may be early: status().
-  std::optional<std::tuple<NumpyArray<std::int32_t>, double, double>> next() {
+  std::optional<std::tuple<Words, double, double, std::optional<Words>>> next() {
     std::vector<std::int32_t> heads(n_);
+    std::vector<std::int32_t> labels(n_);
+    const Distribution& d = nb::cast<Core&>(core_).distribution;
     DistinctTree tree;
     bool found;
     {
-      const nb::gil_scoped_release release;
+      const Released released;
       const std::lock_guard lock(mutex_);
+      const auto number = static_cast<std::uint32_t>(sampler_.size());
       found = sampler_.next(heads, tree, workspace_);
+      if (found && d.labelled()) {
+        sample_labels(d.labels(0), heads, seed_, sentence_, number, labels);
+      }
     }
     if (!found) return std::nullopt;
-    return std::make_tuple(to_numpy(std::move(heads), {n_}), tree.log_prob, tree.gumbel);
+    std::optional<Words> of_words;
+    if (d.labelled()) of_words = to_numpy(std::move(labels), {n_});
+    return std::make_tuple(to_numpy(std::move(heads), {n_}), tree.log_prob, tree.gumbel, of_words);
   }
 
   double threshold() {
-    const nb::gil_scoped_release release;
+    const Released released;
     const std::lock_guard lock(mutex_);
     return sampler_.threshold(workspace_);
   }
@@ -50,6 +61,8 @@ class DistinctIterator {
 
  private:
   nb::object core_;
+  std::uint64_t seed_;
+  std::uint32_t sentence_;
   std::size_t n_;
   DistinctSampler sampler_;
   Workspace workspace_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace taproot::python {
 struct Core {
   Floats scores;
   std::optional<Floats> label_scores;
-  Distribution distribution;
+  std::unique_ptr<Distribution> kept;  // Made without the GIL.
+  Distribution& distribution = *kept;
 };
 
 }  // namespace taproot::python

@@ -18,17 +18,18 @@ Distribution::Distribution(std::vector<ScoreView> scores, std::vector<LabelView>
   for (const ScoreView& view : scores_) longest_ = std::max(longest_, view.n());
   if (labels_.empty() && constraints.empty()) return;
   // A view stays where its memory is when the vector around it moves.
-  memory_.reserve(2 * scores_.size());
+  const std::size_t copies = labels_.empty() ? 1 : 2;
+  memory_.resize(copies * scores_.size());
   if (!labels_.empty()) decode_scores_ = scores_;
-  for (std::size_t b = 0; b < scores_.size(); ++b) {
-    const auto replace = [&](ScoreView& view, LabelSum sum) {
-      std::vector<double>& memory = memory_.emplace_back();
+  Interrupt interrupt;
+  for_each(scores_.size(), longest_, interrupt, [&](std::size_t b, Workspace&) {
+    const auto replace = [&](ScoreView& view, LabelSum sum, std::vector<double>& memory) {
       if (!labels_.empty()) view = add_labels(view, labels_[b], sum, memory);
       if (!constraints.empty()) view = constraints[b].apply(view, memory);
     };
-    replace(scores_[b], LabelSum::kLogSum);
-    if (!labels_.empty()) replace(decode_scores_[b], LabelSum::kMax);
-  }
+    replace(scores_[b], LabelSum::kLogSum, memory_[copies * b]);
+    if (!labels_.empty()) replace(decode_scores_[b], LabelSum::kMax, memory_[copies * b + 1]);
+  });
 }
 
 void Distribution::factor(Interrupt& interrupt) {

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <thread>
 
+#include "gil.h"
+
 namespace taproot::python {
 
 /// Lets Ctrl-C through work that runs without the GIL: every piece of work asks go_on() first. The
@@ -20,6 +22,7 @@ class Interrupt {
     const auto now = Clock::now();
     if (now - last_ < std::chrono::milliseconds(50)) return true;
     last_ = now;
+    wait_if_exiting();
     const nanobind::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() == 0) return true;
     stopped_.store(true, std::memory_order_relaxed);

@@ -147,7 +147,7 @@ TreeTable sample_without_replacement(Distribution& d, std::size_t k, const Disti
     const DistinctSample& sample = samples[b];
     const auto n = static_cast<std::size_t>(d.n(b));
     table.counts.push_back(static_cast<std::int32_t>(sample.size()));
-    table.threshold.push_back(sample.size() > 0 || sample.exhausted ? sample.threshold : NAN);
+    table.threshold.push_back(d.outcome(b).ok() ? sample.threshold : NAN);
     table.exhausted.push_back(sample.exhausted);
     for (std::size_t s = 0; s < sample.size(); ++s) {
       const std::size_t at = s * d.size() + b;

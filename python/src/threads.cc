@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "threads.h"
 
-#include <unistd.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <memory>
@@ -16,20 +16,30 @@ constexpr int kKeep = 1000;
 struct Shared {
   std::mutex mutex;
   std::unique_ptr<Pool> pool;
-  pid_t process = 0;
   int threads = 0;
 
-  // After a fork the pool's threads are those of the parent: it is left as it is, and another made.
   Pool& get() {
-    if (pool != nullptr && process != getpid()) static_cast<void>(pool.release());
     if (pool == nullptr) pool = std::make_unique<Pool>(threads);
-    process = getpid();
     return *pool;
   }
 };
 
+Shared* instance = nullptr;  // Never destroyed: threads may still use it at exit.
+
+// In the child of a fork the pool's threads are not there, and the mutex may be held by one of
+// them: the child begins anew.
+void begin_anew() {
+  const int threads = instance->threads;
+  instance = new Shared;
+  instance->threads = threads;
+}
+
 Shared& shared() {
-  static auto* instance = new Shared;  // Outlives every thread that may still use it at exit.
+  static const bool once = [] {
+    instance = new Shared;
+    return pthread_atfork(nullptr, nullptr, &begin_anew) == 0;
+  }();
+  static_cast<void>(once);
   return *instance;
 }
 

@@ -5,6 +5,7 @@ Everything hangs off ``DependencyTrees``; ``taproot.torch`` and ``taproot.jax`` 
 gradients.
 """
 
+from ._constraints import Constraints
 from ._distribution import DependencyTrees, DistinctIterator
 from ._draw import Drawing, Tree
 from ._errors import NoTreeError, SentenceError
@@ -16,8 +17,8 @@ from ._results import (
     horvitz_thompson_weight,
     inclusion_probability,
 )
-from ._taproot import Constraints, get_num_threads, set_num_threads
 from ._taproot import version as _version
+from ._threads import get_num_threads, set_num_threads
 
 __version__ = _version()
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,31 +17,39 @@ _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def as_floats(values: Any, name: str, copy: bool) -> npt.NDArray[Any]:
-    """float32 stays float32; float16 and integers become float types that hold them exactly."""
-    array = np.asarray(values)
+    """float32 stays float32; what is not float64 becomes a type that holds it exactly."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name} has a mask: forbid edges with -inf, np.where(mask, -np.inf, {name}.data)")
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} is no array: its rows differ in length") from None
+    if copy and not isinstance(values, (list, tuple)):
+        array = array.copy()
     if array.dtype not in _FLOATS:
-        if array.dtype.kind in "bu" or array.dtype.kind == "i":
+        kind, size = array.dtype.kind, array.dtype.itemsize
+        if kind in "biu" or (kind == "f" and size == 8):  # An 8-byte float is one in the other byte order.
             array = array.astype(np.float64)
-        elif array.dtype == np.float16:
+        elif kind == "f" and size <= 4:
             array = array.astype(np.float32)
-        elif array.dtype.kind == "f" and array.dtype.itemsize <= 8:  # The other byte order.
-            array = array.astype(array.dtype.newbyteorder("="))
         else:
             raise ValueError(f"{name} must be float32 or float64, not {array.dtype}")
-    elif copy and (array is values or array.base is not None):
-        array = array.copy()
+    elif not array.flags.aligned or any(stride % array.itemsize for stride in array.strides):
+        array = array.copy()  # A field of records may lie where no whole number of elements leads.
     return array
 
 
 def pad(matrices: Sequence[Any], name: str) -> tuple[npt.NDArray[Any], Int32]:
     """Matrices of several sizes as one padded batch, and their lengths."""
     arrays = [as_floats(m, f"{name}[{b}]", copy=False) for b, m in enumerate(matrices)]
-    if not arrays:
-        raise ValueError(f"{name} is an empty list: give an array of shape (0, N+1, N+1) instead")
     axes = arrays[0].ndim
     for b, array in enumerate(arrays):
-        if array.ndim != axes or axes < 2 or array.shape[0] != array.shape[1] or array.shape[0] < 1:
-            raise ValueError(f"{name}[{b}] must have shape (n+1, n+1), not {array.shape}")
+        if array.ndim != axes or array.shape[0] != array.shape[1] or array.shape[0] < 1:
+            raise ValueError(
+                f"{name}[{b}] must have shape (n+1, n+1{', labels' if axes > 2 else ''}), not {array.shape}"
+            )
+        if array.shape[2:] != arrays[0].shape[2:]:
+            raise ValueError(f"{name}[{b}] differs from {name}[0] in its number of labels")
     side = max(array.shape[0] for array in arrays)
     dtype = np.result_type(*arrays)
     padded = np.zeros((len(arrays), side, side) + arrays[0].shape[2:], dtype)
@@ -49,47 +58,82 @@ def pad(matrices: Sequence[Any], name: str) -> tuple[npt.NDArray[Any], Int32]:
     return padded, np.array([array.shape[0] - 1 for array in arrays], np.int32)
 
 
-def as_lengths(lengths: Any, batch: int, longest: int) -> Int32:
-    array = np.asarray(lengths)
+def is_list_of(axes: int, values: Any) -> bool:
+    """Whether it is a list of arrays with so many axes."""
+    if not isinstance(values, (list, tuple)) or len(values) == 0:
+        return False
+    first = values[0]
+    while axes > 0 and isinstance(first, (list, tuple)) and len(first) > 0:
+        first = first[0]
+        axes -= 1
+    return np.ndim(first) == axes
+
+
+def as_integers(values: Any, name: str) -> npt.NDArray[Any]:
+    array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size > 0:
-        raise ValueError(f"lengths must be integers, not {array.dtype}")
+        raise ValueError(f"{name} must be integers, not {array.dtype}")
+    return array
+
+
+def as_lengths(lengths: Any, batch: int, longest: int) -> Int32:
+    array = as_integers(lengths, "lengths")
     if array.shape != (batch,):
         raise ValueError(f"lengths must have shape ({batch},), one a sentence, not {array.shape}")
     wrong = np.flatnonzero((array < 0) | (array > longest))
     if wrong.size:
         b = int(wrong[0])
         raise ValueError(f"lengths[{b}] is {array[b]}, and the scores are for up to {longest} words")
-    return np.ascontiguousarray(array, np.int32)
+    return np.array(array, np.int32, order="C")
 
 
-def as_trees(values: Any, name: str, shape: tuple[int, ...]) -> tuple[Int32, tuple[int, ...]]:
-    """Trees of shape ``shape``, or any number of them, ``(..., *shape)``: as [k, *shape], and what stands for k."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "iu" and array.size > 0:
-        raise ValueError(f"{name} must be integers, not {array.dtype}")
-    if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
+def as_trees(values: Any, name: str, shape: tuple[int, ...] | None = None) -> tuple[Int32, tuple[int, ...]]:
+    """Trees of shape ``shape``, or any number of them, ``(..., *shape)``: as [k, *shape], and what stands for k.
+
+    Without a shape: one list of any length.
+    """
+    array = as_integers(values, name)
+    if shape is None:
+        if array.ndim != 1:
+            raise ValueError(f"{name} must have one entry a word, shape (n,), not {array.shape}")
+    elif array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
         raise ValueError(f"{name} must have shape {shape} or (k, {str(shape)[1:]}, not {array.shape}")
-    leading = array.shape[: array.ndim - len(shape)]
     if array.dtype != np.int32:
         if array.size and (array.min() < -(2**31) or array.max() >= 2**31):
             raise ValueError(f"{name} has entries that are no words")
         array = array.astype(np.int32)
+    if shape is None:
+        return np.ascontiguousarray(array), ()
+    leading = array.shape[: array.ndim - len(shape)]
     count = int(np.prod(leading, dtype=np.int64))
     return np.ascontiguousarray(array.reshape((count, *shape))), leading
 
 
-def as_count(k: Any, name: str = "k") -> int:
+def as_count(k: Any, name: str = "k", below: int = 2**64) -> int:
+    if isinstance(k, np.ndarray) and k.ndim > 0:
+        raise ValueError(f"{name} must be an integer, not an array")
     try:
-        count = k.__index__()
-    except AttributeError:
+        count = operator.index(k)
+    except TypeError:
         raise ValueError(f"{name} must be an integer, not {k!r}") from None
-    if count < 0:
-        raise ValueError(f"{name} must not be negative: {count}")
-    return int(count)
+    if not 0 <= count < below:
+        raise ValueError(f"{name} must not be {'negative' if count < 0 else 'so large'}: {count}")
+    return count
 
 
 def as_seed(seed: Any) -> int:
-    count = as_count(seed, "seed")
-    if count >= 2**64:
-        raise ValueError(f"seed must be below 2**64: {count}")
-    return count
+    return as_count(seed, "seed")
+
+
+def as_name(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be a name, not {value!r}")
+    return value
+
+
+def as_first(first: Any, count: int, name: str) -> int:
+    """The number of the first of `count` trees or sentences."""
+    number = as_count(first, name)
+    if number + count > 2**32:
+        raise ValueError(f"{name} is {number}: trees and sentences are numbered below 2**32")
+    return number

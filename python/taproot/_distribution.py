@@ -3,25 +3,39 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _taproot
-from ._arrays import Float64, Int32, as_count, as_floats, as_lengths, as_seed, as_trees, pad
+from ._arrays import (
+    Float64,
+    Int32,
+    as_count,
+    as_first,
+    as_floats,
+    as_lengths,
+    as_name,
+    as_seed,
+    as_trees,
+    is_list_of,
+    pad,
+)
+from ._constraints import Constraints
 from ._draw import Drawing, as_words
 from ._errors import raise_failures
 from ._results import DistinctTree, KBest, LabelledTrees, WithoutReplacement
-from ._taproot import Constraints
 
 Root = Literal["single", "multi"]
 Algorithm = Literal["auto", "elimination", "wilson", "wilson-marginal", "wilson-reject", "colbourn", "wilson-rc"]
 DistinctAlgorithm = Literal["auto", "trie", "beam", "list"]
 
 _GIB = 1 << 30
-_NO_CONSTRAINTS: list[Constraints] = []
+_NO_CONSTRAINTS: list[_taproot.Constraints] = []
 
 
 class DependencyTrees:
@@ -53,7 +67,7 @@ class DependencyTrees:
         A sentence may have no answer: no tree, a NaN, no words. ``"raise"``: ``NoTreeError`` or another
         ``SentenceError`` that names it. ``"status"``: its numbers are NaN, its heads -1, and ``status`` says why.
 
-    The work is done at the first question and kept: ask as many as you like.
+    Sentences are factored at the first question, and that is kept: ask as many as you like.
 
     >>> import numpy as np, taproot
     >>> scores = np.array([[0, -2, 3, -1],     # "She saw stars", from ROOT
@@ -82,8 +96,8 @@ class DependencyTrees:
         copy: bool = True,
     ) -> None:
         of_list: Int32 | None = None
-        if isinstance(scores, (list, tuple)) and scores and np.ndim(scores[0]) == 2:
-            array, of_list = pad(scores, "scores")
+        if type(scores) is not np.ndarray and is_list_of(2, scores):
+            array, of_list = pad(scores, "scores")  # type: ignore[arg-type]
             if lengths is not None:
                 raise ValueError("a list of matrices has its own lengths")
         else:
@@ -110,10 +124,11 @@ class DependencyTrees:
         self._label_count = None if label_array is None else label_array.shape[-1]
         of_sentences = _NO_CONSTRAINTS if constraints is None else self._constraints_of(constraints)
         self._core = _taproot.Core(array, self._lengths, root == "multi", of_sentences, label_array)
-        self._inputs = (array, label_array, of_sentences)
+        self._inputs = (array, label_array)
+        self._constraints = deepcopy(constraints) if constraints is not None else None
 
     def _labels_of(self, label_scores: Any, shape: tuple[int, ...], copy: bool) -> npt.NDArray[Any]:
-        if isinstance(label_scores, (list, tuple)) and not self._single and np.ndim(label_scores[0]) == 3:
+        if not self._single and is_list_of(3, label_scores):
             array, lengths = pad(label_scores, "label_scores")
             if not np.array_equal(lengths, self.lengths):
                 raise ValueError("label_scores and scores differ in their lengths")
@@ -123,19 +138,23 @@ class DependencyTrees:
             raise ValueError(f"label_scores must have shape {shape} and one more axis, of labels, not {array.shape}")
         return array
 
-    def _constraints_of(self, constraints: Any) -> list[Constraints]:
-        if isinstance(constraints, Constraints):
-            if not self._single:
-                raise ValueError("constraints of a batch must be a list, one (or None) a sentence")
+    def _constraints_of(self, constraints: Any) -> list[_taproot.Constraints]:
+        if self._single and isinstance(constraints, Constraints):
             constraints = [constraints]
-        found = [Constraints() if c is None else c for c in constraints]
-        if len(found) != self._batch:
-            raise ValueError(f"constraints must be {self._batch}, one (or None) a sentence, not {len(found)}")
-        for b, (c, n) in enumerate(zip(found, self._all_lengths())):
-            if not isinstance(c, Constraints):
+        elif self._single:
+            raise ValueError("constraints of a single sentence must be one taproot.Constraints")
+        elif not isinstance(constraints, (list, tuple)):
+            raise ValueError("constraints of a batch must be a list, one (or None) a sentence")
+        if len(constraints) != self._batch:
+            raise ValueError(f"constraints must be {self._batch}, one (or None) a sentence, not {len(constraints)}")
+        found = []
+        for b, (of_sentence, n) in enumerate(zip(constraints, self._all_lengths())):
+            if of_sentence is not None and not isinstance(of_sentence, Constraints):
                 raise ValueError(f"constraints[{b}] is no taproot.Constraints")
-            if not c.fits(int(n)):
+            core = _taproot.Constraints() if of_sentence is None else of_sentence._core()
+            if not core.fits(int(n)):
                 raise ValueError(f"constraints[{b}] names a word that a sentence of {n} words has not")
+            found.append(core)
         return found
 
     def _all_lengths(self) -> Int32:
@@ -192,13 +211,18 @@ class DependencyTrees:
         """
         if self._single:
             raise TypeError("this is a single sentence")
-        b = range(self._batch)[sentence]
+        try:
+            b = range(self._batch)[operator.index(sentence)]
+        except TypeError:
+            raise TypeError(f"sentences are numbered by integers, not {sentence!r}") from None
+        except IndexError:
+            raise IndexError(f"there are {self._batch} sentences, and no sentence {sentence}") from None
         side = int(self._all_lengths()[b]) + 1
-        array, label_array, constraints = self._inputs
+        array, label_array = self._inputs
         return DependencyTrees(
             array[b, :side, :side],
             root=self._root,
-            constraints=constraints[b] if constraints else None,
+            constraints=None if self._constraints is None else self._constraints[b],  # type: ignore[index]
             label_scores=None if label_array is None else label_array[b, :side, :side],
             on_error="raise" if self._raise else "status",
             copy=False,
@@ -206,6 +230,14 @@ class DependencyTrees:
 
     def __iter__(self) -> Iterator[DependencyTrees]:
         return (self[b] for b in range(len(self)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        array, label_array = self._inputs
+        on_error = "raise" if self._raise else "status"
+        return _restored, (array, self._lengths, self._root, self._constraints, label_array, on_error)
+
+    def __bool__(self) -> bool:
+        return True  # Also where there is no len().
 
     def __repr__(self) -> str:
         size = f"words={self._n}" if self._single else f"sentences={self._batch}, words<={self._n}"
@@ -229,7 +261,7 @@ class DependencyTrees:
         return out
 
     def _edge_values(self, values: npt.ArrayLike, name: str) -> Float64:
-        array = np.ascontiguousarray(values, np.float64)
+        array = np.ascontiguousarray(as_floats(values, name, copy=False), np.float64)
         shape = (*self.batch_shape, self._n + 1, self._n + 1)
         if array.shape != shape:
             raise ValueError(f"{name} must have shape {shape}, that of the scores, not {array.shape}")
@@ -301,8 +333,8 @@ class DependencyTrees:
         if labels is not None:
             if self._label_count is None:
                 raise ValueError("labels need label_scores")
-            of_words, _ = as_trees(labels, "labels", shape)
-            if of_words.shape != trees.shape:
+            of_words, of_labels = as_trees(labels, "labels", shape)
+            if of_labels != leading:
                 raise ValueError("labels must have the shape of heads")
         out = np.empty((len(trees), self._batch))
         self._check(self._core.log_prob(len(trees), trees, of_words, out))
@@ -420,7 +452,7 @@ class DependencyTrees:
         return heads if labels is None else LabelledTrees(heads, labels)
 
     def kbest(self, k: int) -> KBest:
-        """The k best trees, in order, or all if there are fewer.
+        """The k best trees, in order, or all if there are fewer. Their probabilities: ``log_prob(best.heads)``.
 
         >>> best = DependencyTrees([[0, 2, 1], [0, 0, 1], [0, 0, 0]]).kbest(10)
         >>> best.heads.tolist(), best.score.tolist()
@@ -454,14 +486,14 @@ class DependencyTrees:
         >>> trees.shape, bool(abs((trees[:, 0] == 0).mean() - 0.5) < 0.1)
         ((1000, 2), True)
         """
-        count = k if type(k) is int and k >= 0 else as_count(k)
-        number = seed if type(seed) is int and 0 <= seed < 2**64 else as_seed(seed)
-        if count + first_tree > 2**32 or self._batch + first_sentence > 2**32 or min(first_tree, first_sentence) < 0:
-            raise ValueError("trees and sentences are numbered from 0 and below 2**32")
+        count = as_count(k)
+        tree = as_first(first_tree, count, "first_tree")
+        sentence = as_first(first_sentence, self._batch, "first_sentence")
+        limit = as_count(step_limit, "step_limit")
         heads, labels = self._empty_trees((count,))
         self._check(
             self._core.sample(
-                count, number, algorithm, as_count(step_limit, "step_limit"), first_tree, first_sentence, heads, labels
+                count, as_seed(seed), as_name(algorithm, "algorithm"), limit, tree, sentence, heads, labels
             )
         )
         return heads if labels is None else LabelledTrees(heads, labels)
@@ -485,7 +517,11 @@ class DependencyTrees:
         ([[0, 1], [2, 0]], True, array([0.5, 0.5]))
         """
         table, failures = self._core.sample_without_replacement(
-            as_count(k), as_seed(seed), algorithm, as_count(memory_limit, "memory_limit"), as_count(first_sentence)
+            as_count(k),
+            as_seed(seed),
+            as_name(algorithm, "algorithm"),
+            as_count(memory_limit, "memory_limit"),
+            as_first(first_sentence, self._batch, "first_sentence"),
         )
         self._check(failures)
         found = self._unbatch(table)
@@ -534,14 +570,21 @@ class DependencyTrees:
             raise_failures(failures)
         return DistinctIterator(
             _taproot.DistinctIterator(
-                self._core, as_seed(seed), algorithm, as_count(memory_limit), as_count(first_sentence)
+                self._core,
+                as_seed(seed),
+                algorithm,
+                as_count(memory_limit, "memory_limit"),
+                as_first(first_sentence, 1, "first_sentence"),
             )
         )
 
 
+def _restored(scores: Any, lengths: Any, root: Root, constraints: Any, labels: Any, on_error: Any) -> DependencyTrees:
+    return DependencyTrees(scores, lengths, root, constraints, labels, on_error=on_error, copy=False)
+
+
 class DistinctIterator(Iterator[DistinctTree]):
-    """Different trees, one after the other: ``(heads, log_prob, gumbel)``. ``len()`` says how many there were so
-    far."""
+    """Different trees, one after the other: ``(heads, log_prob, gumbel, labels)``; the last None without labels."""
 
     def __init__(self, core: _taproot.DistinctIterator) -> None:
         self._core = core
@@ -562,7 +605,9 @@ class DistinctIterator(Iterator[DistinctTree]):
             raise StopIteration
         return DistinctTree(*found)
 
-    def __len__(self) -> int:
+    @property
+    def drawn(self) -> int:
+        """How many trees there were so far."""
         return self._core.size()
 
     @property

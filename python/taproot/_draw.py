@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-import numpy as np
 import numpy.typing as npt
 
 from . import _taproot
@@ -36,6 +35,9 @@ class Drawing:
         # Inline, where it takes its colour from the page: an image would not know whether that is dark.
         return self.svg
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self.svg)} characters of SVG>"
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the SVG to a file."""
         with open(path, "w", encoding="utf-8") as file:
@@ -59,9 +61,7 @@ class Tree(Drawing):
     def __init__(
         self, heads: npt.ArrayLike, words: Sequence[str] | None = None, labels: Sequence[str] | None = None
     ) -> None:
-        array = np.asarray(heads)
-        trees, _ = as_trees(array, "heads", array.shape if array.ndim == 1 else (-1,))
-        found = trees[0]
+        found, _ = as_trees(heads, "heads")
         while found.size and found[-1] == -1:
             found = found[:-1]
         self.heads: Int32 = found

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _taproot
-from ._arrays import Float64, Int32
+from ._arrays import Float64, Int32, as_count
 
 
 class LabelledTrees(NamedTuple):
@@ -20,7 +20,7 @@ class LabelledTrees(NamedTuple):
     labels: Int32
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KBest:
     """The best trees, in order. ``heads`` has shape (k, n); of a batch (k, B, N).
 
@@ -38,7 +38,7 @@ class KBest:
         return len(self.heads)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WithoutReplacement:
     """Different trees, in the order in which they were drawn.
 
@@ -65,6 +65,36 @@ class WithoutReplacement:
         normalized: Float64 = np.divide(self.weights, total, where=total > 0, out=np.zeros_like(self.weights))
         return normalized
 
+    def first(self, k: int) -> WithoutReplacement:
+        """The first k of these trees, which are a sample of size k: its threshold is the Gumbel of the tree after them.
+
+        >>> import numpy as np, taproot
+        >>> d = taproot.DependencyTrees(np.zeros((5, 5)))
+        >>> few, same = d.sample_without_replacement(20).first(7), d.sample_without_replacement(7)
+        >>> np.array_equal(few.heads, same.heads), np.allclose(few.gumbel, same.gumbel), few.exhausted
+        (True, True, False)
+        """
+        count = as_count(k)
+        if count >= len(self):
+            return self
+        counts = np.minimum(self.counts, count)
+        cut = np.asarray(self.counts) > count
+        threshold = np.where(cut, self.gumbel[count], self.threshold)
+        weights = np.where(
+            self.log_prob[:count] > -np.inf, horvitz_thompson_weight(self.log_prob[:count], threshold), 0.0
+        )
+        single = self.log_prob.ndim == 1
+        return WithoutReplacement(
+            heads=self.heads[:count],
+            log_prob=self.log_prob[:count],
+            gumbel=self.gumbel[:count],
+            weights=weights,
+            threshold=float(threshold) if single else threshold,
+            exhausted=False if single else self.exhausted & ~cut,
+            counts=int(counts) if single else counts,
+            labels=None if self.labels is None else self.labels[:count],
+        )
+
     def estimate(self, values: npt.ArrayLike, normalized: bool = False) -> float | Float64:
         """An estimate of E[value] from the value of each tree, shape (k,); of a batch (k, B).
 
@@ -80,7 +110,8 @@ class WithoutReplacement:
         if of_trees.shape != self.weights.shape:
             raise ValueError(f"values must have shape {self.weights.shape}, one a tree, not {of_trees.shape}")
         weights = self.normalized_weights if normalized else self.weights
-        total: Any = np.where(weights > 0, weights * of_trees, 0.0).sum(axis=0)
+        total: Any = np.multiply(weights, of_trees, where=weights > 0, out=np.zeros_like(weights)).sum(axis=0)
+        total = np.where(np.isnan(self.threshold), np.nan, total)  # A sentence without an answer has none here.
         return float(total) if self.weights.ndim == 1 else total
 
     def __len__(self) -> int:
@@ -93,6 +124,7 @@ class DistinctTree(NamedTuple):
     heads: Int32
     log_prob: float
     gumbel: float
+    labels: Int32 | None = None
 
 
 def _map(function: Any, log_prob: npt.ArrayLike, threshold: npt.ArrayLike) -> float | Float64:

@@ -7,41 +7,25 @@ from numpy.typing import NDArray
 
 def version() -> str: ...
 
-def set_num_threads(threads: int) -> None:
-    """How many threads batches run on; 0 means one per core."""
+def set_num_threads(threads: int) -> None: ...
 
 def get_num_threads() -> int:
     """How many threads batches run on."""
 
 class Constraints:
-    """
-    What the trees of a sentence must and must not have. Calls chain; words and heads are 1..n, 0 is ROOT.
-
-    >>> import numpy as np, taproot
-    >>> c = taproot.Constraints().force(2, 1).forbid(0, 3)
-    >>> d = taproot.DependencyTrees(np.zeros((4, 4)), constraints=c)
-    >>> d.kbest(100).heads.tolist()
-    [[2, 0, 1], [2, 0, 2]]
-    """
+    """What is behind taproot.Constraints."""
 
     def __init__(self) -> None: ...
 
-    def force(self, head: int, modifier: int) -> Constraints:
-        """The head of `modifier` is `head`."""
+    def force(self, head: int, modifier: int) -> None: ...
 
-    def forbid(self, head: int, modifier: int) -> Constraints:
-        """The head of `modifier` is not `head`."""
+    def forbid(self, head: int, modifier: int) -> None: ...
 
-    def allow_roots(self, words: Sequence[int]) -> Constraints:
-        """Only these words may hang off ROOT."""
+    def allow_roots(self, words: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)]) -> None: ...
 
-    def force_partial_tree(self, heads: Sequence[int]) -> Constraints:
-        """
-        Forces the head of every word for which `heads`, one entry a word, has one; negative ones are left open.
-        """
+    def force_partial_tree(self, heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)]) -> None: ...
 
-    def fits(self, n: int) -> bool:
-        """Whether all words and heads named are those of a sentence of n words."""
+    def fits(self, n: int) -> bool: ...
 
 class Core:
     """The sentences behind a DependencyTrees; arrays are checked there."""
@@ -87,7 +71,7 @@ class Core:
 class DistinctIterator:
     def __init__(self, core: object, seed: int, algorithm: str, memory_limit: int, sentence: int) -> None: ...
 
-    def next(self) -> tuple[Annotated[NDArray[numpy.int32], dict(order='C')], float, float] | None: ...
+    def next(self) -> tuple[Annotated[NDArray[numpy.int32], dict(order='C')], float, float, Annotated[NDArray[numpy.int32], dict(order='C')] | None] | None: ...
 
     def threshold(self) -> float: ...
 

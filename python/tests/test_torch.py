@@ -2,6 +2,7 @@
 """taproot.torch: values as the NumPy side has them, gradients by torch's own checks."""
 
 import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -219,7 +220,8 @@ def test_no_tree_names_the_sentence() -> None:
 
 
 def test_copies_of_a_distribution() -> None:
-    d = tt.DependencyTrees(torch.zeros(3, 3))
-    with pytest.raises(TypeError):
-        copy.deepcopy(d._trees)
-    assert torch.equal(d.entropy(), tt.DependencyTrees(d.scores).entropy())
+    d = tt.DependencyTrees(torch.zeros(2, 3, 3), lengths=[2, 1])
+    for same in (copy.deepcopy(d), pickle.loads(pickle.dumps(d))):
+        assert torch.equal(d.entropy(), same.entropy()) and torch.equal(
+            d.sample((3,), seed=1), same.sample((3,), seed=1)
+        )

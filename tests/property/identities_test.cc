@@ -276,6 +276,13 @@ TEST(Queries, ExpectationIsASumOverTrees) {
   forced.scores[2 * 6 + 3] = -HUGE_VAL;
   values[2 * 6 + 3] = HUGE_VAL;
   EXPECT_TRUE(std::isfinite(expectation(factored(forced, Root::kSingle), values)));
+  // 1 -> 2 is allowed and in no tree, though its marginal rounds to 1e-17.
+  constexpr double kNo = -HUGE_VAL;
+  const std::vector<double> scores = {0,  kNo, 0, 0,   kNo, 0, 0,   0, 0, 2,   0, -1, 0,
+                                      -1, -1,  0, kNo, 0,   0, kNo, 0, 0, kNo, 0, 0};
+  std::vector<double> one(25, 0.0);
+  one[1 * 5 + 2] = std::nan("");
+  EXPECT_EQ(expectation(eliminate({scores.data(), 4}), one), 0);
 }
 
 TEST(Queries, MisuseThrows) {

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the trees of a sentence must and must not have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy.typing as npt
+
+from . import _taproot
+from ._arrays import as_count, as_trees
+
+
+class Constraints:
+    """What the trees of a sentence must and must not have. Words and heads are 1..n, 0 is ROOT; calls chain.
+
+    >>> import numpy as np, taproot
+    >>> c = taproot.Constraints().force(2, 1).forbid(0, 3)
+    >>> d = taproot.DependencyTrees(np.zeros((4, 4)), constraints=c)
+    >>> sorted(d.kbest(100).heads.tolist())
+    [[2, 0, 1], [2, 0, 2]]
+    """
+
+    def __init__(self) -> None:
+        self._calls: list[tuple[str, tuple[Any, ...]]] = []
+
+    def force(self, head: int, modifier: int) -> Constraints:
+        """The head of `modifier` is `head`."""
+        return self._add("force", _node(head, "head"), _node(modifier, "modifier"))
+
+    def forbid(self, head: int, modifier: int) -> Constraints:
+        """The head of `modifier` is not `head`."""
+        return self._add("forbid", _node(head, "head"), _node(modifier, "modifier"))
+
+    def allow_roots(self, words: npt.ArrayLike) -> Constraints:
+        """Only these words may hang off ROOT."""
+        return self._add("allow_roots", as_trees(words, "words")[0].copy())
+
+    def force_partial_tree(self, heads: npt.ArrayLike) -> Constraints:
+        """Forces the head of every word for which `heads`, one entry a word, has one; negative ones are left open."""
+        return self._add("force_partial_tree", as_trees(heads, "heads")[0].copy())
+
+    def _add(self, name: str, *arguments: Any) -> Constraints:
+        getattr(_taproot.Constraints(), name)(*arguments)  # Refuses what is wrong by itself.
+        self._calls.append((name, arguments))
+        return self
+
+    def _core(self) -> _taproot.Constraints:
+        core = _taproot.Constraints()
+        for name, arguments in self._calls:
+            getattr(core, name)(*arguments)
+        return core
+
+    def __repr__(self) -> str:
+        shown = (
+            f".{name}({', '.join(str(a) if isinstance(a, int) else str(a.tolist()) for a in arguments)})"
+            for name, arguments in self._calls
+        )
+        return "Constraints()" + "".join(shown)
+
+
+def _node(value: int, name: str) -> int:
+    node = as_count(value, name)
+    if node >= 2**31:
+        raise ValueError(f"{name} is no word: {node}")
+    return node
+
+
+Constraints.__module__ = "taproot"
