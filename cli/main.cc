@@ -19,6 +19,7 @@ namespace {
 struct Raw {
   Options options;
   std::string root = "single";
+  std::string device = "cpu";
   std::string slice;
   std::vector<std::string> force;
   std::vector<std::string> forbid;
@@ -52,6 +53,7 @@ std::pair<int, int> edge(const std::string& text, const char* option) {
 Options finished(Raw& raw) {
   Options options = raw.options;
   options.root = raw.root == "single" ? RootRule::kSingle : RootRule::kMulti;
+  options.device = device_named(raw.device);
   for (const std::string& text : raw.force) {
     const auto [head, modifier] = edge(text, "--force");
     options.constraints.force(head, modifier);
@@ -94,28 +96,30 @@ struct Command {
   int (*run)(const Options&);
   bool trees;    // Has -k.
   bool samples;  // Has --algorithm and --seed.
+  bool device;   // Has --device.
 };
 
 constexpr Command kCommands[] = {
-    {"logz", "the log-partition function", "taproot logz data/demo.npz", &run_logz, false, false},
+    {"logz", "the log-partition function", "taproot logz data/demo.npz", &run_logz, false, false,
+     true},
     {"entropy", "the entropy, in nats", "taproot entropy data/demo.npz --format text", &run_entropy,
-     false, false},
+     false, false, false},
     {"marginals", "the probability of every edge",
-     "taproot marginals data/demo.npz -o marginals.npz", &run_marginals, false, false},
+     "taproot marginals data/demo.npz -o marginals.npz", &run_marginals, false, false, true},
     {"argmax", "the best tree", "taproot argmax data/demo.npz --words data/demo.txt --format text",
-     &run_argmax, false, false},
+     &run_argmax, false, false, false},
     {"sample", "trees drawn with replacement", "taproot sample data/demo.npz -k 5 --seed 1",
-     &run_sample, true, true},
+     &run_sample, true, true, true},
     {"swor", "trees drawn without replacement, with Horvitz-Thompson weights",
-     "taproot swor data/demo.npz -k 5 --sentences 0:1", &run_swor, true, true},
+     "taproot swor data/demo.npz -k 5 --sentences 0:1", &run_swor, true, true, true},
     {"kbest", "the k best trees, in order", "taproot kbest data/demo.npz -k 3", &run_kbest, true,
-     false},
+     false, false},
     {"mbr", "the tree with the largest expected number of right heads", "taproot mbr data/demo.npz",
-     &run_mbr, false, false},
+     &run_mbr, false, false, false},
     {"edges", "the words that a parser is least certain of, and their heads",
-     "taproot edges data/demo.npz --words data/demo.txt", &run_edges, false, false},
+     "taproot edges data/demo.npz --words data/demo.txt", &run_edges, false, false, false},
     {"info", "what a file holds: lengths, entropy, how peaked", "taproot info data/demo.npz",
-     &run_info, false, false},
+     &run_info, false, false, false},
 };
 
 void add_options(CLI::App& app, Raw& raw, const Command& command) {
@@ -149,6 +153,11 @@ void add_options(CLI::App& app, Raw& raw, const Command& command) {
   app.add_option("--threads", o.threads, "0: one for each core")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
+  if (command.device) {
+    app.add_option("--device", raw.device, "cuda: on the GPU; sample by auto, swor by beam")
+        ->check(CLI::IsMember({"cpu", "cuda"}))
+        ->capture_default_str();
+  }
   app.add_option("--lengths", o.lengths, "of a padded .npy batch: an integer .npy, or text");
   app.add_option("--words", o.words, ".conllu, or one sentence a line");
   app.add_option("--labels", o.labels, "names of labels, one a line");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "taproot/constraints.h"
+#include "taproot/device.h"
 #include "taproot/types.h"
 
 namespace taproot::cli {
@@ -24,6 +25,7 @@ struct Options {
   int top = 3;  ///< Words that `edges` shows of each sentence.
   std::uint64_t seed = 0;
   int threads = 0;
+  Device device = Device::kCpu;
 
   std::string words;
   std::string labels;        ///< Names, one a line.

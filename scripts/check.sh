@@ -45,19 +45,20 @@ outside '#include "(?!support/)' "the oracle shares nothing with the library" 't
 outside '#include "(core|scores|tree|eliminate|query|sample|decode|draw)/' "the command line sees the public surface alone" 'cli/*' 'examples/*' 'tests/consumer/*'
 
 # 2. Names and flags that must not occur.
-outside 'ffast-math|-Ofast|funsafe-math|fassociative-math' "fast-math" ':!scripts/check.sh' ':!*.md'
+outside '#include "cuda/|#include <cuda' "CUDA is in cuda/ alone" 'src/*' 'cli/*' 'include/*' 'examples/*'
+outside 'ffast-math|-Ofast|funsafe-math|fassociative-math|use_fast_math' "fast-math" ':!scripts/check.sh' ':!*.md'
 outside 'march=native' "code for this machine alone" ':!scripts/check.sh' ':!bench/*' ':!*.md'
-outside 'std::(mt19937|minstd|random_device|(uniform|normal|exponential|discrete|bernoulli)_\w*distribution)|\brand\(\)' "randomness outside core/random.h" 'src/*' 'include/*' 'cli/*'
-outside '\b(printf|puts|abort|exit)\(|std::(cout|cerr|clog)' "the library never prints, aborts or exits" 'src/*' 'include/*'
+outside 'std::(mt19937|minstd|random_device|(uniform|normal|exponential|discrete|bernoulli)_\w*distribution)|\brand\(\)' "randomness outside core/random.h" 'src/*' 'include/*' 'cli/*' 'cuda/*'
+outside '\b(printf|puts|abort|exit)\(|std::(cout|cerr|clog)' "the library never prints, aborts or exits" 'src/*' 'include/*' 'cuda/*'
 
 # 3. Every source names its licence.
 while read -r file; do
   head -n 2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || broken "$file: no SPDX line"
-done < <(files '*.h' '*.cc' '*.sh' '*.py' '*.cmake' '*CMakeLists.txt')
+done < <(files '*.h' '*.cc' '*.cuh' '*.cu' '*.sh' '*.py' '*.cmake' '*CMakeLists.txt')
 
 # 4. Formatting.
 command -v clang-format >/dev/null || die "clang-format is missing"
-files '*.h' '*.cc' | xargs clang-format --dry-run --Werror || broken "run scripts/format.sh"
+files '*.h' '*.cc' '*.cuh' '*.cu' | xargs clang-format --dry-run --Werror || broken "run scripts/format.sh"
 
 # 5. Every header stands alone.
 while read -r header; do

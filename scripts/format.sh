@@ -3,4 +3,4 @@
 # Formats the sources in place.
 source "$(dirname "$0")/common.sh"
 need_packages clang-format
-git ls-files --cached --others --exclude-standard -- '*.h' '*.cc' | xargs clang-format -i
+git ls-files --cached --others --exclude-standard -- '*.h' '*.cc' '*.cuh' '*.cu' | xargs clang-format -i

@@ -2,10 +2,12 @@
 //
 // Commands that write numbers: logz, entropy, marginals.
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "chunk.h"
 #include "commands/commands.h"
+#include "commands/on_device.h"
 #include "error.h"
 #include "output_file.h"
 #include "taproot/taproot.h"
@@ -64,23 +66,22 @@ class NumberFile {
   Spill lengths_{file_.temporary()};
 };
 
-using Query = void (*)(Pool&, const Scores&, std::span<Outcome>, std::span<double>);
+using Query = std::function<void(const Scores&, std::span<Outcome>, std::span<double>)>;
 
-int run_scalar(const Options& options, const char* key, Query query) {
+int run_scalar(const Options& options, const char* key, const Query& query) {
   const Format format =
       options.format.empty() ? format_of(options.output) : format_named(options.format);
   if (format == Format::kConllu)
     fail("numbers cannot be written as conllu: use jsonl, npz or text");
   ChunkReader reader(options, 1);
   NumberFile file(options, format);
-  Pool pool(options.threads);
   bool failed = false;
   Chunk chunk;
   while (reader.next(chunk)) {
     const Scores scores(chunk.views, options.root);
     std::vector<Outcome> outcomes(chunk.size());
     std::vector<double> values(chunk.size(), NAN);
-    query(pool, scores, outcomes, values);
+    query(scores, outcomes, values);
     fmt::memory_buffer lines;
     for (std::size_t i = 0; i < chunk.size(); ++i) {
       const std::size_t number = chunk.sentences[i].number;
@@ -113,12 +114,24 @@ int run_scalar(const Options& options, const char* key, Query query) {
 }  // namespace
 
 int run_logz(const Options& options) {
-  return run_scalar(options, "log_partition", &log_partition);
+  return on_device(options, [&](auto& where) {
+    return run_scalar(options, "log_partition", [&](const Scores& scores, auto outcomes, auto out) {
+      log_partition(where, scores, outcomes, out);
+    });
+  });
 }
 
-int run_entropy(const Options& options) { return run_scalar(options, "entropy", &entropy); }
+int run_entropy(const Options& options) {
+  Pool pool(options.threads);
+  return run_scalar(options, "entropy", [&](const Scores& scores, auto outcomes, auto out) {
+    entropy(pool, scores, outcomes, out);
+  });
+}
 
-int run_marginals(const Options& options) {
+namespace {
+
+template <typename Where>
+int write_marginals(const Options& options, Where& where) {
   const Format format =
       options.format.empty() ? format_of(options.output) : format_named(options.format);
   if (format == Format::kConllu || format == Format::kText) {
@@ -126,7 +139,6 @@ int run_marginals(const Options& options) {
   }
   ChunkReader reader(options, 1);
   NumberFile file(options, format);
-  Pool pool(options.threads);
   bool failed = false;
   Chunk chunk;
   while (reader.next(chunk)) {
@@ -139,7 +151,7 @@ int run_marginals(const Options& options) {
       matrices[i].assign(side * side, NAN);
       out.push_back({matrices[i].data(), static_cast<std::ptrdiff_t>(side)});
     }
-    marginals(pool, scores, outcomes, out);
+    marginals(where, scores, outcomes, out);
     for (std::size_t i = 0; i < chunk.size(); ++i) {
       const int n = chunk.sentences[i].n;
       failed |= !outcomes[i].ok();
@@ -168,6 +180,12 @@ int run_marginals(const Options& options) {
   }
   file.finish("marginals");
   return failed ? kSomeFailed : kAllFine;
+}
+
+}  // namespace
+
+int run_marginals(const Options& options) {
+  return on_device(options, [&](auto& where) { return write_marginals(options, where); });
 }
 
 }  // namespace taproot::cli

@@ -3,6 +3,7 @@
 // Commands that write trees.
 #include <cmath>
 #include <functional>
+#include <optional>
 
 #include "chunk.h"
 #include "commands/commands.h"
@@ -154,50 +155,86 @@ int run_mbr(const Options& options) {
                    });
 }
 
+namespace {
+
+// The trees of a chunk from the device, k n heads a sentence.
+std::vector<std::vector<std::int32_t>> sample_on_device(Cuda& cuda, const Scores& scores,
+                                                        const SampleOptions& how, std::size_t k,
+                                                        std::uint32_t first) {
+  std::vector<std::vector<std::int32_t>> trees(scores.size());
+  std::vector<TreeBuffer> out;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    trees[i].resize(k * static_cast<std::size_t>(scores[i].n()));
+    out.push_back({trees[i].data(), scores[i].n()});
+  }
+  std::vector<Outcome> outcomes(scores.size());
+  sample(cuda, scores, k, how, outcomes, out, first);
+  return trees;
+}
+
+}  // namespace
+
 int run_sample(const Options& options) {
   const SampleOptions how{algorithm_named(options.algorithm), options.seed, 0};
-  return run_trees(options, IndexKind::kSample, options.k,
-                   [&](Pool& pool, const Context& context, std::vector<Result>& results) {
-                     const Scores scores(context.chunk.views, options.root);
-                     std::vector<Outcome> outcomes = outcomes_of(results.size());
-                     for_each_factorization(
-                         pool, scores, outcomes,
-                         [&](std::size_t i, const Factorization& f, Workspace& workspace) {
-                           static thread_local Sampler sampler;
-                           sampler.build(f, how, workspace);
-                           const auto number = static_cast<std::uint32_t>(context.number(i));
-                           Tree heads(static_cast<std::size_t>(f.n()));
-                           std::vector<std::int32_t> labels(heads.size());
-                           results[i].rows.reserve(options.k);
-                           for (std::size_t s = 0; s < options.k; ++s) {
-                             const auto index = static_cast<std::uint32_t>(s);
-                             sampler.draw(number, index, 1, {heads.data(), 0}, workspace);
-                             TreeRow row = row_of(context, i, s, heads);
-                             row.log_prob = log_prob(f, heads);
-                             if (context.labelled()) {
-                               const LabelView view =
-                                   context.chunk.label_view(i, context.label_names.size());
-                               sample_labels(view, heads, options.seed, number, index, labels);
-                               context.name_labels(labels, row);
-                               *row.log_prob += labels_log_prob(view, heads, labels);
-                             }
-                             results[i].rows.push_back(std::move(row));
-                           }
-                         });
-                     keep_outcomes(outcomes, results);
-                   });
+  std::optional<Cuda> cuda;
+  if (options.device == Device::kCuda) cuda.emplace();
+  return run_trees(
+      options, IndexKind::kSample, options.k,
+      [&](Pool& pool, const Context& context, std::vector<Result>& results) {
+        const Scores scores(context.chunk.views, options.root);
+        std::vector<Outcome> outcomes = outcomes_of(results.size());
+        std::vector<std::vector<std::int32_t>> trees;
+        if (cuda) {
+          trees = sample_on_device(*cuda, scores, how, options.k, context.chunk.first());
+        }
+        for_each_factorization(
+            pool, scores, outcomes,
+            [&](std::size_t i, const Factorization& f, Workspace& workspace) {
+              static thread_local Sampler sampler;
+              if (!cuda) sampler.build(f, how, workspace);
+              const auto number = static_cast<std::uint32_t>(context.number(i));
+              Tree heads(static_cast<std::size_t>(f.n()));
+              std::vector<std::int32_t> labels(heads.size());
+              results[i].rows.reserve(options.k);
+              for (std::size_t s = 0; s < options.k; ++s) {
+                const auto index = static_cast<std::uint32_t>(s);
+                if (cuda) {
+                  std::copy_n(trees[i].data() + s * heads.size(), heads.size(), heads.data());
+                } else {
+                  sampler.draw(number, index, 1, {heads.data(), 0}, workspace);
+                }
+                TreeRow row = row_of(context, i, s, heads);
+                row.log_prob = log_prob(f, heads);
+                if (context.labelled()) {
+                  const LabelView view = context.chunk.label_view(i, context.label_names.size());
+                  sample_labels(view, heads, options.seed, number, index, labels);
+                  context.name_labels(labels, row);
+                  *row.log_prob += labels_log_prob(view, heads, labels);
+                }
+                results[i].rows.push_back(std::move(row));
+              }
+            });
+        keep_outcomes(outcomes, results);
+      });
 }
 
 int run_swor(const Options& options) {
   const DistinctOptions how{distinct_algorithm_named(options.algorithm), options.seed};
+  std::optional<Cuda> cuda;
+  if (options.device == Device::kCuda) cuda.emplace();
   return run_trees(
       options, IndexKind::kSample, options.k,
       [&](Pool& pool, const Context& context, std::vector<Result>& results) {
         const Scores scores(context.chunk.views, options.root);
         std::vector<Outcome> outcomes = outcomes_of(results.size());
         std::vector<DistinctSample> samples(results.size());
-        sample_without_replacement(pool, scores, options.k, how, outcomes, samples,
-                                   context.chunk.first());
+        if (cuda) {
+          sample_without_replacement(*cuda, scores, options.k, how, outcomes, samples,
+                                     context.chunk.first());
+        } else {
+          sample_without_replacement(pool, scores, options.k, how, outcomes, samples,
+                                     context.chunk.first());
+        }
         for (std::size_t i = 0; i < results.size(); ++i) {
           const DistinctSample& sample = samples[i];
           std::vector<std::int32_t> labels(static_cast<std::size_t>(sample.n));

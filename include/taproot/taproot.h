@@ -4,6 +4,7 @@
 #include "taproot/batch.h"
 #include "taproot/constraints.h"
 #include "taproot/decode.h"
+#include "taproot/device.h"
 #include "taproot/draw.h"
 #include "taproot/factorization.h"
 #include "taproot/labels.h"

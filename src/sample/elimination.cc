@@ -79,42 +79,6 @@ class ScanChooser {
   Stream& stream_;
 };
 
-// The same for any scalar that converts from double.
-template <typename T>
-class PlainChooser {
- public:
-  explicit PlainChooser(Stream& stream) : stream_(stream) {}
-
-  int pick_head(const EliminationTables<T>& t, int k, int begin) {
-    return pick(t.into(k), begin, k, t.pivot(k));
-  }
-  int pick(const T* weights, int begin, int end, const T& total) {
-    const T target = T(stream_.uniform()) * total;
-    return scan(target, T(0), begin, end, [=](int i) { return weights[i]; });
-  }
-  int pick_term(const T& direct, const T* a, const T* b, int begin, int end, const T& total) {
-    const T target = T(stream_.uniform()) * total;
-    if (target < direct) return -1;
-    return scan(target, direct, begin, end, [=](int i) { return a[i] * b[i]; });
-  }
-
- private:
-  template <typename Weight>
-  static int scan(const T& target, T running, int begin, int end, Weight&& weight) {
-    int last = -1;
-    for (int i = begin; i < end; ++i) {
-      const T w = weight(i);
-      if (!(T(0) < w)) continue;
-      last = i;
-      running += w;
-      if (target < running) break;
-    }
-    return last;
-  }
-
-  Stream& stream_;
-};
-
 void draw_double(const EliminationTables<double>& tables, const RootColumn<double>& root,
                  Stream& stream, UnEliminationScratch<double>& scratch) {
   ScanChooser chooser(stream);
@@ -123,8 +87,8 @@ void draw_double(const EliminationTables<double>& tables, const RootColumn<doubl
 
 void draw_wide(const EliminationTables<Wide>& tables, const RootColumn<Wide>& root, Stream& stream,
                UnEliminationScratch<Wide>& scratch) {
-  PlainChooser<Wide> chooser(stream);
-  UnElimination<Wide, PlainChooser<Wide>>(tables, root, chooser, scratch).run();
+  PlainChooser<Wide, Stream> chooser(stream);
+  UnElimination<Wide, PlainChooser<Wide, Stream>>(tables, root, chooser, scratch).run();
 }
 
 }  // namespace taproot::detail::HWY_NAMESPACE

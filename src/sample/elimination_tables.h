@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/buffer.h"
+#include "core/host_device.h"
 #include "eliminate/factor_data.h"
 
 namespace taproot::detail {
@@ -24,10 +24,14 @@ struct EliminationTables {
   const T* block_end;
   std::size_t block_ld;
 
-  const T* into(int k) const { return matrix + static_cast<std::size_t>(k) * ld; }
-  const T& pivot(int k) const { return pivot_data[k]; }
-  const T* share_of(int head) const { return share_data + static_cast<std::size_t>(head) * ld; }
-  const T& direct(int head, int modifier) const {
+  TAPROOT_HOST_DEVICE const T* into(int k) const {
+    return matrix + static_cast<std::size_t>(k) * ld;
+  }
+  TAPROOT_HOST_DEVICE const T& pivot(int k) const { return pivot_data[k]; }
+  TAPROOT_HOST_DEVICE const T* share_of(int head) const {
+    return share_data + static_cast<std::size_t>(head) * ld;
+  }
+  TAPROOT_HOST_DEVICE const T& direct(int head, int modifier) const {
     return direct_data[static_cast<std::size_t>(modifier) * ld + static_cast<std::size_t>(head)];
   }
 };
@@ -42,7 +46,8 @@ struct RootColumn {
 
 /// Fills a root column from direct[1..n]: only the ROOT row of the elimination is redone. O(n^2).
 template <typename T>
-void eliminate_root_row(const EliminationTables<T>& t, const T* direct, T* into, T* share) {
+TAPROOT_HOST_DEVICE void eliminate_root_row(const EliminationTables<T>& t, const T* direct, T* into,
+                                            T* share) {
   for (int k = 1; k <= t.n; ++k) into[k] = direct[k];
   for (int k = t.n; k >= 2; --k) {
     share[k] = into[k] / t.pivot(k);

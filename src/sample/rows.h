@@ -11,6 +11,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "core/host_device.h"
+
 namespace taproot::detail {
 
 /// A word that was decided: its row then, its head, and 1 / (row[word] - row[head]).
@@ -39,13 +41,13 @@ void merge_leads(const double* from, int word, double end, std::size_t ld, doubl
 /// decided of pivot_amplification(). Measured on random, attracting and sparse graphs, for
 /// prefixes drawn by the law as well as by lot: at most 0.4 of this
 /// (tests/unit/sample/conditionals_test.cc).
-inline double row_error(double visits, double amplification) {
+TAPROOT_HOST_DEVICE inline double row_error(double visits, double amplification) {
   return 64 * 0x1p-52 * visits * amplification;
 }
 
 /// How many digits the pivot row[word] - row[head] lost to cancellation, as a factor: the largest
 /// term of the row over the pivot, where that is more than harmless.
-inline double pivot_amplification(double largest, double pivot) {
+TAPROOT_HOST_DEVICE inline double pivot_amplification(double largest, double pivot) {
   constexpr double kHarmless = 16;
   if (kHarmless * pivot > largest) return 1;
   return pivot > 0 ? largest / pivot : HUGE_VAL;

@@ -72,9 +72,10 @@ void Sampler::Tables::build_root(const Factorization& f, Workspace& workspace) {
   } else {
     root_marginals(f, workspace, std::span(p, words));
   }
+  std::int32_t* work = scratch.integers.resize(2 * words);
   detail::fill_alias(p, n,
                      root_slots.resize(words * static_cast<std::size_t>(detail::alias_words(n))),
-                     p + words, scratch.integers.resize(2 * words + 2));
+                     p + words, work, work + words);
 }
 
 void Sampler::build(const Factorization& f, const SampleOptions& options, Workspace& workspace) {

@@ -22,8 +22,15 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/simd-inl.h"
+#include "core/host_device.h"
 #include "sample/elimination_tables.h"
+#if defined(__CUDACC__)  // The device has one target, and nothing of Highway.
+#define HWY_BEFORE_NAMESPACE() static_assert(true)
+#define HWY_AFTER_NAMESPACE() static_assert(true)
+#define HWY_NAMESPACE device
+#else
+#include "core/simd-inl.h"
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
@@ -38,12 +45,12 @@ namespace taproot::detail::HWY_NAMESPACE {
 template <typename T, typename Chooser>
 class UnElimination {
  public:
-  UnElimination(const EliminationTables<T>& tables, const RootColumn<T>& root, Chooser& chooser,
-                UnEliminationScratch<T>& scratch)
+  TAPROOT_HOST_DEVICE UnElimination(const EliminationTables<T>& tables, const RootColumn<T>& root,
+                                    Chooser& chooser, UnEliminationScratch<T>& scratch)
       : t_(tables), root_(root), chooser_(chooser), s_(scratch) {}
 
   // Leaves the heads by position in scratch.head.
-  void run() {
+  TAPROOT_HOST_DEVICE void run() {
     const int n = t_.n;
     std::fill(s_.first_broken + 1, s_.first_broken + n + 1, 0);
     // ROOT and the place where cut edges lead are their own heads: a walk up need not look out for
@@ -58,9 +65,9 @@ class UnElimination {
   }
 
  private:
-  bool single() const { return t_.root == RootRule::kSingle; }
+  TAPROOT_HOST_DEVICE bool single() const { return t_.root == RootRule::kSingle; }
 
-  void bring_back(int k) {
+  TAPROOT_HOST_DEVICE void bring_back(int k) {
     cut_leaves_only_ = true;
     for (int m = s_.first_broken[k]; m != 0; m = s_.next_broken[m]) {
       --s_.children[s_.head[m]];
@@ -81,7 +88,7 @@ class UnElimination {
     }
   }
 
-  int choose_head(int k) {
+  TAPROOT_HOST_DEVICE int choose_head(int k) {
     const int begin = single() ? 1 : 0;
     if (single() && s_.head[root_word_] != 0) return 0;  // Only ROOT is left of the tree.
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -99,8 +106,8 @@ class UnElimination {
   }
 
   // Marks the nodes below k, each once: a walk up stops where the answer is known.
-  void mark_connected(int k) {
-    std::fill(s_.mark, s_.mark + k, kUnknown);
+  TAPROOT_HOST_DEVICE void mark_connected(int k) {
+    std::fill(s_.mark, s_.mark + k, std::uint8_t{kUnknown});  // A copy: devices lack its address.
     s_.mark[0] = kConnected;
     s_.mark[t_.n + 1] = kCutOff;
     for (int start = 1; start < k; ++start) {
@@ -112,7 +119,7 @@ class UnElimination {
   }
 
   // Several steps up at a time: where the walk ends, nobody could predict.
-  bool is_connected(int node) const {
+  TAPROOT_HOST_DEVICE bool is_connected(int node) const {
     const std::int32_t* head = s_.head;
     if (cut_leaves_only_) return head[node] != t_.n + 1;
     while (node != 0 && node != t_.n + 1) {
@@ -122,7 +129,7 @@ class UnElimination {
   }
 
   // Chooses what the edge head -> modifier stands for, made when the words up to k were there.
-  void choose_break(int head, int modifier, int k, const T& total) {
+  TAPROOT_HOST_DEVICE void choose_break(int head, int modifier, int k, const T& total) {
     const T* share = head == 0 ? root_.share : t_.share_of(head);
     const T direct = head == 0 ? root_.direct[modifier] : t_.direct(head, modifier);
     const int word = chooser_.pick_term(direct, t_.into(modifier), share, k + 1, t_.n + 1, total);
@@ -144,6 +151,54 @@ class UnElimination {
   UnEliminationScratch<T>& s_;
   int root_word_ = 1;
   bool cut_leaves_only_ = true;  // No word hangs off those whose edge was just cut.
+};
+
+// Chooses by scanning, for any scalar that converts from double.
+template <typename T, typename Random>
+class PlainChooser {
+ public:
+  TAPROOT_HOST_DEVICE explicit PlainChooser(Random& stream) : stream_(stream) {}
+
+  TAPROOT_HOST_DEVICE int pick_head(const EliminationTables<T>& t, int k, int begin) {
+    return pick(t.into(k), begin, k, t.pivot(k));
+  }
+  TAPROOT_HOST_DEVICE int pick(const T* weights, int begin, int end, const T& total) {
+    const T target = T(stream_.uniform()) * total;
+    return scan(target, T(0), begin, end, Plain{weights});
+  }
+  TAPROOT_HOST_DEVICE int pick_term(const T& direct, const T* a, const T* b, int begin, int end,
+                                    const T& total) {
+    const T target = T(stream_.uniform()) * total;
+    if (target < direct) return -1;
+    return scan(target, direct, begin, end, Product{a, b});
+  }
+
+ private:
+  struct Plain {
+    const T* weights;
+    TAPROOT_HOST_DEVICE T operator()(int i) const { return weights[i]; }
+  };
+  struct Product {
+    const T* a;
+    const T* b;
+    TAPROOT_HOST_DEVICE T operator()(int i) const { return a[i] * b[i]; }
+  };
+
+  template <typename Weight>
+  TAPROOT_HOST_DEVICE static int scan(const T& target, T running, int begin, int end,
+                                      const Weight& weight) {
+    int last = -1;
+    for (int i = begin; i < end; ++i) {
+      const T w = weight(i);
+      if (!(T(0) < w)) continue;
+      last = i;
+      running += w;
+      if (target < running) break;
+    }
+    return last;
+  }
+
+  Random& stream_;
 };
 
 }  // namespace taproot::detail::HWY_NAMESPACE

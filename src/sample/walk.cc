@@ -20,7 +20,7 @@ void Walk::build(const FactorData& data, bool with_root, Scratch& scratch) {
     const double* row = weights + m * data.table.ld;
     // A word without heads can only be the root: it is never walked from.
     if (std::all_of(row, row + side, [](double w) { return w == 0; })) continue;
-    fill_alias(row, n_ + 1, slots + m * stride_, shares, work);
+    fill_alias(row, n_ + 1, slots + m * stride_, shares, work, work + side);
   }
 }
 

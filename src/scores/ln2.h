@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/host_device.h"
+
 namespace taproot::detail {
 
 inline constexpr double kLog2e = 0x1.71547652b82fep+0;
@@ -22,12 +24,12 @@ inline constexpr double kShortRange = 0x1p20;
 
 /// x - k ln 2 for an integer k with |k| < 2^53, rounded about once: the first product is exact
 /// where k ln 2 is near x, since k is an integer and kLn2 a multiple of 2^-53.
-inline double minus_k_ln2(double x, double k) {
+TAPROOT_HOST_DEVICE inline double minus_k_ln2(double x, double k) {
   return std::fma(-k, kLn2Lower, std::fma(-k, kLn2Low, std::fma(-k, kLn2, x)));
 }
 
 /// log(mantissa * 2^exponent).
-inline double log_scaled(double mantissa, double exponent) {
+TAPROOT_HOST_DEVICE inline double log_scaled(double mantissa, double exponent) {
   return -minus_k_ln2(-std::log(mantissa), exponent);
 }
 

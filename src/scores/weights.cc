@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scores/exp_reduced.h"
 #include "scores/ln2.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -15,17 +16,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
-// exp on [-ln2/2, ln2/2]: 1 + r + r^2 q(r), q of degree 9 interpolating at Chebyshev points,
-// relative error 1.6e-17 before rounding. Many are in flight at once, so the form with the fewest
-// operations is the fastest.
+// exp_reduced() of exp_reduced.h in vectors. Many are in flight at once, so the form with the
+// fewest operations is the fastest.
 HWY_INLINE V exp_reduced(V r) {
   const D d;
-  constexpr double kCoefficients[] = {
-      0x1.af38a9b0ec855p-26, 0x1.289185613a3d6p-22, 0x1.71de0dae63bb3p-19, 0x1.a019b90d2ae7ap-16,
-      0x1.a01a01a7c41d5p-13, 0x1.6c16c1788bd90p-10, 0x1.11111111109b3p-7,  0x1.5555555553d63p-5,
-      0x1.5555555555556p-3,  0x1.0000000000001p-1};
-  V q = hn::Set(d, kCoefficients[0]);
-  for (size_t i = 1; i < 10; ++i) q = hn::MulAdd(q, r, hn::Set(d, kCoefficients[i]));
+  constexpr ExpCoefficients k;
+  V q = hn::Set(d, k.c[0]);
+  for (size_t i = 1; i < 10; ++i) q = hn::MulAdd(q, r, hn::Set(d, k.c[i]));
   return hn::Add(hn::Set(d, 1.0), hn::MulAdd(q, hn::Mul(r, r), r));
 }
 

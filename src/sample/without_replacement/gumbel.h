@@ -3,11 +3,14 @@
 
 #include <cmath>
 
+#include "core/host_device.h"
+
 namespace taproot::detail {
 
 /// A Gumbel at `location` given that it is below `bound`, from an exponential E of mean 1:
 /// exp(location - G) = exp(location - bound) + E. bound = +inf: a free one.
-inline double truncated_gumbel(double location, double bound, double exponential) {
+TAPROOT_HOST_DEVICE inline double truncated_gumbel(double location, double bound,
+                                                   double exponential) {
   const double above = bound - location;
   if (above > 0) return location - std::log(exponential + std::exp(-above));
   return bound - std::log1p(exponential * std::exp(above));

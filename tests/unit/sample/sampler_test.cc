@@ -262,7 +262,8 @@ TEST(Alias, DrawsByWeight) {
         static_cast<std::size_t>(count * detail::alias_words(count)));
     std::vector<double> scratch(static_cast<std::size_t>(count));
     std::vector<std::int32_t> work(static_cast<std::size_t>(2 * count + 2));
-    detail::fill_alias(weights.data(), count, slots.data(), scratch.data(), work.data());
+    detail::fill_alias(weights.data(), count, slots.data(), scratch.data(), work.data(),
+                       work.data() + count);
     // The table's own law, slot by slot.
     std::vector<double> law(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) {

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The device against the CPU, and against the floors that memory and arithmetic set: answers are
+// compared before they are timed. Medians over CUDA events; scores and results stay on the device.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cuda/core/cuda_check.h"
+#include "cuda/core/memory.h"
+#include "taproot/taproot.h"
+
+namespace taproot {
+namespace {
+
+using cuda::DeviceArray;
+
+// Datasheet rates of an H200: bytes a second, and multiply-adds of float64 and float32.
+constexpr double kBytes = 4.8e12;
+constexpr double kDoubleFma = 33.5e12 / 2;
+constexpr double kFloatFma = 67e12 / 2;
+
+int failures = 0;
+
+std::vector<double> uniform_weights(int n, std::size_t batch) {
+  const auto side = static_cast<std::size_t>(n) + 1;
+  std::vector<double> scores(batch * side * side);
+  std::uint64_t state = 12345;
+  for (double& s : scores) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    s = std::log((static_cast<double>(state >> 11) + 0.5) * 0x1p-53);
+  }
+  return scores;
+}
+
+// A batch of equal lengths on the host and on the device.
+struct Data {
+  int n;
+  std::size_t batch;
+  std::vector<double> host;
+  DeviceArray<double> device;
+  DeviceArray<CudaOutcome> outcomes;
+
+  Data(int words, std::size_t sentences)
+      : n(words), batch(sentences), host(uniform_weights(words, sentences)) {
+    TAPROOT_CUDA(cudaMemcpy(device.resize(host.size()), host.data(), host.size() * sizeof(double),
+                            cudaMemcpyHostToDevice));
+    outcomes.resize(batch);
+  }
+  std::size_t side() const { return static_cast<std::size_t>(n) + 1; }
+  CudaScores scores() const {
+    CudaScores s;
+    s.data = device.data();
+    s.size = batch;
+    s.max_n = n;
+    s.sentence_stride = static_cast<std::ptrdiff_t>(side() * side());
+    s.head_stride = n + 1;
+    return s;
+  }
+  Scores on_host() const {
+    const std::vector<std::int32_t> lengths(batch, n);
+    return Scores::concatenated(std::span<const double>(host), lengths);
+  }
+};
+
+double median(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  return x[x.size() / 2];
+}
+
+// Median milliseconds of run(), by events.
+double time_device(const std::function<void()>& run, int repeats = 21) {
+  const int warm = repeats > 1 ? 3 : 0;
+  cudaEvent_t begin = nullptr;
+  cudaEvent_t end = nullptr;
+  TAPROOT_CUDA(cudaEventCreate(&begin));
+  TAPROOT_CUDA(cudaEventCreate(&end));
+  std::vector<double> times;
+  for (int i = 0; i < repeats + warm; ++i) {
+    TAPROOT_CUDA(cudaEventRecord(begin, nullptr));
+    run();
+    TAPROOT_CUDA(cudaEventRecord(end, nullptr));
+    TAPROOT_CUDA(cudaEventSynchronize(end));
+    float ms = 0;
+    TAPROOT_CUDA(cudaEventElapsedTime(&ms, begin, end));
+    if (i >= warm) times.push_back(static_cast<double>(ms));
+  }
+  TAPROOT_CUDA(cudaEventDestroy(begin));
+  TAPROOT_CUDA(cudaEventDestroy(end));
+  return median(times);
+}
+
+double time_host(const std::function<void()>& run, int repeats) {
+  std::vector<double> times;
+  for (int i = 0; i < repeats; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    run();
+    const std::chrono::duration<double, std::milli> taken =
+        std::chrono::steady_clock::now() - begin;
+    times.push_back(taken.count());
+  }
+  return median(times);
+}
+
+template <typename T>
+std::vector<T> fetch(const T* from, std::size_t size) {
+  std::vector<T> to(size);
+  TAPROOT_CUDA(cudaMemcpy(to.data(), from, size * sizeof(T), cudaMemcpyDeviceToHost));
+  return to;
+}
+
+void row(const std::string& what, double ms, double target, double bytes, double fma,
+         double fma_rate, const std::string& note) {
+  const double byte_floor = bytes / kBytes * 1e3;
+  const double fma_floor = fma / fma_rate * 1e3;
+  std::printf("%-38s %9.4f %9s %10.4f %10.4f  %s\n", what.c_str(), ms,
+              target > 0 ? std::to_string(target).substr(0, 6).c_str() : "-", byte_floor, fma_floor,
+              note.c_str());
+  std::fflush(stdout);
+}
+
+void expect(bool good, const std::string& what) {
+  if (good) return;
+  ++failures;
+  std::printf("WRONG: %s\n", what.c_str());
+}
+
+void bench_marginals(Pool& pool, Precision precision, int n, std::size_t batch, double target) {
+  Data data(n, batch);
+  Cuda cuda(precision);
+  const bool is_double = precision == Precision::kFloat64;
+  DeviceArray<double> out;
+  DeviceArray<double> log_z;
+  CudaEdges edges;
+  edges.data = out.resize(data.host.size());
+  edges.sentence_stride = static_cast<std::ptrdiff_t>(data.side() * data.side());
+  edges.head_stride = n + 1;
+  log_z.resize(batch);
+  const auto run = [&] {
+    cuda.marginals(data.scores(), data.outcomes.data(), edges, log_z.data(), nullptr);
+  };
+  TAPROOT_CUDA(cudaMemset(out.data(), 0xff, data.host.size() * sizeof(double)));
+  run();
+  const auto found = fetch(out.data(), data.host.size());
+  const auto found_z = fetch(log_z.data(), batch);
+  std::vector<double> exact(data.host.size());
+  std::vector<EdgeMatrix> to;
+  for (std::size_t b = 0; b < batch; ++b) {
+    to.push_back({exact.data() + b * data.side() * data.side(), n + 1});
+  }
+  std::vector<Outcome> outcomes(batch);
+  std::vector<double> exact_z(batch);
+  marginals(pool, data.on_host(), outcomes, to);
+  log_partition(pool, data.on_host(), outcomes, exact_z);
+  double worst = 0;
+  double worst_z = 0;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const double error = std::abs(found[i] - exact[i]);
+    worst = error <= worst ? worst : error;  // NaN sticks.
+  }
+  for (std::size_t b = 0; b < batch; ++b) {
+    worst_z = std::max(worst_z, std::abs(found_z[b] - exact_z[b]) / std::abs(exact_z[b]));
+  }
+  char note[96];
+  std::snprintf(note, sizeof note, "max |p - cpu| %.1e, log Z %.1e rel", worst, worst_z);
+  expect(worst <= (is_double ? 1e-12 : 1e-4), note);
+  const double cube = std::pow(n, 3) * static_cast<double>(batch);
+  const double bytes = 16.0 * static_cast<double>(exact.size());
+  row("marginals " + std::string(is_double ? "f64" : "f32") + " n=" + std::to_string(n) +
+          " B=" + std::to_string(batch),
+      time_device(run), target, bytes, cube, is_double ? kDoubleFma : kFloatFma, note);
+  const auto only_z = [&] {
+    cuda.log_partition(data.scores(), data.outcomes.data(), log_z.data(), nullptr);
+  };
+  row("log_partition " + std::string(is_double ? "f64" : "f32") + " n=" + std::to_string(n) +
+          " B=" + std::to_string(batch),
+      time_device(only_z), 0, bytes / 2, cube / 3, is_double ? kDoubleFma : kFloatFma, "");
+}
+
+void bench_sample(Pool& pool, Precision precision, int n, std::size_t batch, std::size_t k,
+                  double target_rate) {
+  Data data(n, batch);
+  Cuda cuda(precision);
+  const auto width = static_cast<std::size_t>(n);
+  DeviceArray<std::int32_t> heads;
+  const CudaTrees trees{heads.resize(batch * k * width), static_cast<std::ptrdiff_t>(k * width), n};
+  const auto run = [&] { cuda.sample(data.scores(), k, 7, data.outcomes.data(), trees, nullptr); };
+  TAPROOT_CUDA(cudaMemset(heads.data(), 0xee, batch * k * width * sizeof(std::int32_t)));
+  run();
+  const auto found = fetch(heads.data(), batch * k * width);
+  std::vector<std::int32_t> exact(found.size());
+  std::vector<TreeBuffer> to;
+  for (std::size_t b = 0; b < batch; ++b) to.push_back({exact.data() + b * k * width, n});
+  std::vector<Outcome> outcomes(batch);
+  SampleOptions options;
+  options.seed = 7;
+  sample(pool, data.on_host(), k, options, outcomes, to);
+  std::size_t different = 0;
+  for (std::size_t t = 0; t < batch * k; ++t) {
+    different += std::memcmp(found.data() + t * width, exact.data() + t * width,
+                             width * sizeof(std::int32_t)) != 0;
+  }
+  const double count = static_cast<double>(batch * k);
+  expect(static_cast<double>(different) <= 1e-3 * count, "sampled trees differ from the CPU's");
+  const double ms = time_device(run);
+  char note[128];
+  std::snprintf(note, sizeof note, "%.1f M trees/s (target %.0f), %zu of %zu trees differ",
+                count / ms / 1e3, target_rate, different, batch * k);
+  const double cells = static_cast<double>(data.host.size());
+  row("sample " + std::string(precision == Precision::kFloat64 ? "f64" : "f32") +
+          " n=" + std::to_string(n) + " B=" + std::to_string(batch) + " k=" + std::to_string(k),
+      ms, target_rate > 0 ? count / target_rate / 1e3 : 0, 8 * cells + 4 * count * n, cells * n / 3,
+      kDoubleFma, note);
+}
+
+void bench_beam(Pool* pool, int n, std::size_t batch, std::size_t k, double target, bool ratio,
+                int repeats = 11) {
+  Data data(n, batch);
+  Cuda cuda;
+  const auto width = static_cast<std::size_t>(n);
+  DeviceArray<std::int32_t> heads;
+  DeviceArray<double> log_prob;
+  DeviceArray<double> gumbel;
+  DeviceArray<double> threshold;
+  DeviceArray<std::int32_t> count;
+  CudaDistinct out;
+  out.trees = {heads.resize(batch * k * width), static_cast<std::ptrdiff_t>(k * width), n};
+  out.log_prob = log_prob.resize(batch * k);
+  out.gumbel = gumbel.resize(batch * k);
+  out.threshold = threshold.resize(batch);
+  out.count = count.resize(batch);
+  const auto run = [&] {
+    cuda.sample_without_replacement(data.scores(), k, 7, data.outcomes.data(), out, nullptr);
+  };
+  run();
+  const auto found = fetch(heads.data(), batch * k * width);
+  const auto found_gumbel = fetch(gumbel.data(), batch * k);
+  const auto found_p = fetch(log_prob.data(), batch * k);
+  std::string note;
+  double cpu_ms = 0;
+  if (pool != nullptr) {
+    std::vector<DistinctSample> exact(batch);
+    std::vector<Outcome> outcomes(batch);
+    DistinctOptions options;
+    options.algorithm = DistinctAlgorithm::kBeam;
+    options.seed = 7;
+    const Scores scores = data.on_host();
+    cpu_ms =
+        time_host([&] { sample_without_replacement(*pool, scores, k, options, outcomes, exact); },
+                  ratio ? 3 : 1);
+    std::size_t different = 0;
+    double worst = 0;
+    double worst_p = 0;
+    for (std::size_t b = 0; b < batch; ++b) {
+      expect(exact[b].size() == k, "the CPU's beam is short");
+      for (std::size_t t = 0; t < k; ++t) {
+        const std::size_t at = b * k + t;
+        if (std::memcmp(found.data() + at * width, exact[b][t].data(),
+                        width * sizeof(std::int32_t)) != 0) {
+          ++different;
+        } else {
+          worst = std::max(worst, std::abs(found_gumbel[at] - exact[b].gumbel[t]));
+          worst_p = std::max(worst_p, std::abs(found_p[at] - exact[b].log_prob[t]));
+        }
+      }
+    }
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "%zu of %zu trees differ, |gumbel| %.1e, |log p| %.1e; cpu %.2f ms", different,
+                  batch * k, worst, worst_p, cpu_ms);
+    note = text;
+    expect(static_cast<double>(different) <= 0.01 * static_cast<double>(batch * k), note);
+  }
+  const double ms = time_device(run, repeats);
+  if (ratio) note += ", gpu over cpu " + std::to_string(cpu_ms / ms).substr(0, 6);
+  note += ", exact laws " + std::to_string(cuda.statistics().exact);
+  const double states = static_cast<double>(batch * (k + 1));
+  row("beam f64 n=" + std::to_string(n) + " B=" + std::to_string(batch) + " k=" + std::to_string(k),
+      ms, target, states * n * (n + 1) * 8.0, states * std::pow(n, 3) / 2, kDoubleFma, note);
+}
+
+int run(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "all";
+  const int threads = static_cast<int>(std::thread::hardware_concurrency());
+  Pool pool(threads);
+  std::printf("%s; CPU with %d threads\n", cuda_description().c_str(), threads);
+  std::printf("%-38s %9s %9s %10s %10s\n", "milliseconds", "median", "target", "bytes/bw",
+              "fma/rate");
+  if (what == "all" || what == "marginals") {
+    for (const Precision p : {Precision::kFloat64, Precision::kFloat32}) {
+      const bool d = p == Precision::kFloat64;
+      bench_marginals(pool, p, 25, 1024, d ? 0.10 : 0);
+      bench_marginals(pool, p, 50, 256, d ? 0.20 : 0);
+      bench_marginals(pool, p, 100, 64, d ? 0.40 : 0);
+      bench_marginals(pool, p, 200, 64, 0);
+      bench_marginals(pool, p, 256, 16, 0);
+    }
+  }
+  if (what == "all" || what == "sample") {
+    bench_sample(pool, Precision::kFloat64, 25, 1024, 100, 50);
+    bench_sample(pool, Precision::kFloat64, 100, 64, 1000, 10);
+    bench_sample(pool, Precision::kFloat32, 25, 1024, 100, 0);
+    bench_sample(pool, Precision::kFloat32, 100, 64, 1000, 0);
+  }
+  if (what == "all" || what == "beam") {
+    bench_beam(&pool, 14, 1, 1000, 0, false);
+    bench_beam(&pool, 30, 1, 1000, 0.6, false);
+    bench_beam(&pool, 60, 1, 1000, 1.5, false);
+    bench_beam(&pool, 100, 1, 10, 0, true);
+    bench_beam(&pool, 100, 1, 100, 0, true);
+    bench_beam(&pool, 100, 1, 1000, 3.5, true);
+    bench_beam(&pool, 100, 1, 4000, 11, true);
+    bench_beam(&pool, 25, 64, 50, 0, false);
+    bench_beam(&pool, 25, 256, 50, 0, false);
+  }
+  if (what == "profile") {  // Each kernel once or a few times, for a profiler.
+    bench_beam(nullptr, 30, 1, 1000, 0, false, 1);
+    bench_beam(nullptr, 100, 1, 1000, 0, false, 1);
+    bench_beam(nullptr, 100, 1, 4000, 0, false, 1);
+  }
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace taproot
+
+int main(int argc, char** argv) {
+  try {
+    return taproot::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "cuda_bench: %s\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/engine.h"
+
+#include <algorithm>
+
+#include "cuda/core/arena.h"
+#include "cuda/core/counter.h"
+#include "cuda/query/inference.h"
+#include "cuda/sample/sample.h"
+#include "cuda/sample/without_replacement/beam.h"
+#include "sample/alias.h"
+
+namespace taproot {
+namespace cuda {
+
+Batch slice(const Batch& batch, int begin, int count) {
+  Batch part = batch;
+  part.size = count;
+  if (batch.lengths != nullptr) part.lengths += begin;
+  if (batch.offsets != nullptr) {
+    part.offsets += begin;
+  } else {
+    const std::int64_t shift = begin * batch.sentence_stride;
+    part.data = batch.is_double
+                    ? static_cast<const void*>(static_cast<const double*>(batch.data) + shift)
+                    : static_cast<const void*>(static_cast<const float*>(batch.data) + shift);
+  }
+  return part;
+}
+
+Batch batch_of(const CudaScores& scores) {
+  return {scores.data,
+          scores.is_double,
+          scores.root == RootRule::kSingle,
+          static_cast<int>(scores.size),
+          scores.max_n,
+          scores.lengths,
+          nullptr,
+          scores.sentence_stride,
+          scores.head_stride,
+          scores.modifier_stride};
+}
+
+namespace {
+
+std::size_t square(const Batch& batch) {
+  const std::size_t nodes = static_cast<std::size_t>(batch.max_n) + 1;
+  return nodes * nodes;
+}
+
+// The weights, and the matrix where shared memory cannot hold it.
+template <typename Args>
+void take_matrices(Arena& arena, const Batch& batch, const Shape& shape, std::size_t scalar,
+                   Args& args, double*& weights) {
+  weights = arena.take<double>(static_cast<std::size_t>(batch.size) * square(batch));
+  args.matrix_stride = (static_cast<std::int64_t>(batch.max_n) + 1) * ((batch.max_n + 1) | 1);
+  args.matrices =
+      shape.shared
+          ? nullptr
+          : arena.take<unsigned char>(static_cast<std::size_t>(batch.size) *
+                                      static_cast<std::size_t>(args.matrix_stride) * scalar);
+}
+
+// The sentences that float's range does not fit are done again in double.
+void infer(Cuda::Impl& impl, InferenceArgs args, const Shape& narrow, const Shape& wide,
+           void* stream) {
+  args.only = kEverySentence;
+  if (impl.precision == Precision::kFloat32) {
+    launch_inference<float>(args, narrow, stream);
+    args.only = kOutOfRange;
+  }
+  launch_inference<double>(args, wide, stream);
+}
+
+}  // namespace
+}  // namespace cuda
+
+using cuda::Arena;
+using cuda::Batch;
+
+Cuda::Impl::Impl(Precision p) : precision(p) {
+  TAPROOT_CUDA(cudaGetDevice(&device));
+  int shared = 0;
+  TAPROOT_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  most_shared = static_cast<std::size_t>(shared) - 2048;  // Some is static.
+  std::size_t free = 0;
+  std::size_t total = 0;
+  TAPROOT_CUDA(cudaMemGetInfo(&free, &total));
+  workspace_limit = std::min(free / 2, std::size_t{16} << 30);
+  launched_before = cuda::launch_counter().load();
+  TAPROOT_CUDA(cudaMemset(counters.resize(2), 0, 2 * sizeof(std::uint64_t)));
+}
+
+cuda::Shape Cuda::Impl::shape(int max_n, std::size_t scalar) const {
+  const int chunk = max_n < 32 ? 1 : max_n < 64 ? 2 : max_n < 128 ? 4 : 8;
+  const int threads = std::min(512, 128 * chunk);
+  const bool shared = cuda::Layout(max_n, threads, chunk, scalar, true).bytes <= most_shared;
+  return {chunk, threads, shared};
+}
+
+bool Cuda::Impl::fits(int max_n) const {
+  const cuda::Shape s = shape(max_n, sizeof(double));
+  return cuda::Layout(max_n, s.threads, s.chunk, sizeof(double), s.shared).bytes <= most_shared;
+}
+
+int Cuda::Impl::sentences_at_once(std::size_t bytes_each, std::size_t size) const {
+  constexpr std::size_t kMost = 32768;  // Of a grid's second dimension.
+  return static_cast<int>(
+      std::min({size, std::max(std::size_t{1}, workspace_limit / bytes_each), kMost}));
+}
+
+void Cuda::Impl::log_partition(const Batch& batch, cuda::DeviceOutcome* outcomes, double* log_z,
+                               void* stream) {
+  marginals(batch, outcomes, {}, nullptr, log_z, stream);
+}
+
+void Cuda::Impl::marginals(const Batch& batch, cuda::DeviceOutcome* outcomes, const CudaEdges& out,
+                           const std::int64_t* offsets, double* log_z, void* stream) {
+  if (batch.size == 0) return;
+  if (!fits(batch.max_n)) return cuda::launch_refusal(outcomes, batch.size, stream);
+  const cuda::Shape narrow = shape(batch.max_n, sizeof(float));
+  const cuda::Shape wide = shape(batch.max_n, sizeof(double));
+  const auto lay_out = [&](Arena& arena, const Batch& part) {
+    cuda::InferenceArgs args{};
+    args.batch = part;
+    cuda::take_matrices(arena, part, wide, sizeof(double), args, args.weights);
+    return args;
+  };
+  Arena one;
+  lay_out(one, cuda::slice(batch, 0, 1));
+  const int step = sentences_at_once(one.used(), static_cast<std::size_t>(batch.size));
+  for (int begin = 0; begin < batch.size; begin += step) {
+    const Batch part = cuda::slice(batch, begin, std::min(step, batch.size - begin));
+    Arena size;
+    lay_out(size, part);
+    Arena arena(workspace(size.used()));
+    cuda::InferenceArgs args = lay_out(arena, part);
+    args.outcomes = outcomes + begin;
+    args.log_z = log_z == nullptr ? nullptr : log_z + begin;
+    if (out.data != nullptr) {
+      const std::int64_t shift = offsets == nullptr ? begin * out.sentence_stride : 0;
+      args.marginals = {out.is_double ? static_cast<void*>(static_cast<double*>(out.data) + shift)
+                                      : static_cast<void*>(static_cast<float*>(out.data) + shift),
+                        out.is_double,
+                        offsets == nullptr ? nullptr : offsets + begin,
+                        out.sentence_stride,
+                        out.head_stride,
+                        out.modifier_stride};
+    }
+    cuda::infer(*this, args, narrow, wide, stream);
+  }
+}
+
+void Cuda::Impl::sample(const Batch& batch, int k, std::uint64_t seed, std::uint32_t first_sentence,
+                        cuda::DeviceOutcome* outcomes, const CudaTrees& out, int width,
+                        void* stream) {
+  if (batch.size == 0) return;
+  if (!fits(batch.max_n)) return cuda::launch_refusal(outcomes, batch.size, stream);
+  const cuda::Shape narrow = shape(batch.max_n, sizeof(float));
+  const cuda::Shape wide = shape(batch.max_n, sizeof(double));
+  const auto nodes = static_cast<std::size_t>(batch.max_n) + 1;
+  const auto words = static_cast<std::size_t>(detail::alias_words(batch.max_n + 1));
+  const auto lay_out = [&](Arena& arena, const Batch& part, cuda::InferenceArgs& infer) {
+    const auto size = static_cast<std::size_t>(part.size);
+    infer = {};
+    infer.batch = part;
+    cuda::take_matrices(arena, part, wide, sizeof(double), infer, infer.weights);
+    infer.factors = arena.take<double>(size * nodes * nodes);
+    infer.pivots = arena.take<double>(size * nodes);
+    infer.order = arena.take<std::int32_t>(size * nodes);
+    infer.root_law = arena.take<double>(size * nodes);
+    cuda::SampleArgs args{};
+    args.batch = part;
+    args.seed = seed;
+    args.trees = k;
+    args.weights = infer.weights;
+    args.factors = infer.factors;
+    args.pivots = infer.pivots;
+    args.order = infer.order;
+    args.root_law = infer.root_law;
+    args.slots = arena.take<std::uint64_t>(size * nodes * nodes * words);
+    args.root_slots = arena.take<std::uint64_t>(size * nodes * words);
+    args.shares = arena.take<double>(size * nodes * nodes);
+    args.direct = arena.take<double>(size * nodes * nodes);
+    args.given_up = arena.take<std::int32_t>(size);
+    args.list_size = arena.take<std::int32_t>(1);
+    args.list = arena.take<std::int64_t>(size * static_cast<std::size_t>(k));
+    args.list_root = arena.take<std::int32_t>(size * static_cast<std::size_t>(k));
+    args.scratch = arena.take<double>(cuda::sample_scratch_doubles(args));
+    return args;
+  };
+  cuda::InferenceArgs infer{};
+  Arena one;
+  lay_out(one, cuda::slice(batch, 0, 1), infer);
+  const int step = sentences_at_once(one.used(), static_cast<std::size_t>(batch.size));
+  for (int begin = 0; begin < batch.size; begin += step) {
+    const Batch part = cuda::slice(batch, begin, std::min(step, batch.size - begin));
+    Arena size;
+    lay_out(size, part, infer);
+    Arena arena(workspace(size.used()));
+    cuda::SampleArgs args = lay_out(arena, part, infer);
+    infer.outcomes = outcomes + begin;
+    args.outcomes = outcomes + begin;
+    args.first_sentence = first_sentence + static_cast<std::uint32_t>(begin);
+    args.counter = counters.data();
+    args.out = out.heads + begin * out.sentence_stride;
+    args.out_sentence_stride = out.sentence_stride;
+    args.out_tree_stride = out.tree_stride;
+    args.out_width = width;
+    cuda::infer(*this, infer, narrow, wide, stream);
+    cuda::launch_sample(args, stream);
+  }
+}
+
+void Cuda::Impl::beam(const Batch& batch, int k, std::uint64_t seed, std::uint32_t first_sentence,
+                      cuda::DeviceOutcome* outcomes, const CudaDistinct& out, int width,
+                      void* stream) {
+  if (batch.size == 0) return;
+  if (cuda::beam_chunk(batch.max_n) == 0 || !fits(batch.max_n)) {
+    return cuda::launch_refusal(outcomes, batch.size, stream);
+  }
+  const cuda::Shape wide = shape(batch.max_n, sizeof(double));
+  const auto nodes = static_cast<std::size_t>(batch.max_n) + 1;
+  const std::size_t ld = (nodes + 3) / 4 * 4;
+  constexpr int kMostSlots = 1056;
+  const auto lay_out = [&](Arena& arena, const Batch& part) {
+    const auto size = static_cast<std::size_t>(part.size);
+    const std::size_t states = size * (static_cast<std::size_t>(k) + 1);
+    cuda::BeamArgs args{};
+    cuda::ConditionalsArgs& c = args.c;
+    c.batch = part;
+    c.ld = static_cast<int>(ld);
+    cuda::take_matrices(arena, part, wide, sizeof(double), c, c.scaled);
+    c.weights = arena.take<double>(size * nodes * ld);
+    c.gradient = arena.take<double>(size * nodes * ld);
+    for (double** vector : {&c.sums, &c.tree_sum, &c.top, &c.visits, &c.roots, &c.scale}) {
+      *vector = arena.take<double>(size * ld);
+    }
+    c.word = arena.take<std::int32_t>(size * ld);
+    c.facts = arena.take<double>(size * cuda::kFacts);
+    args.seed = seed;
+    args.width = k + 1;
+    args.trees = k;
+    for (int i = 0; i < 2; ++i) {
+      args.gumbel[i] = arena.take<double>(states);
+      args.log_p[i] = arena.take<double>(states);
+      args.visits[i] = arena.take<double>(states);
+      args.amplification[i] = arena.take<double>(states);
+      args.sink[i] = arena.take<std::int32_t>(states);
+      args.leads[i] = arena.take<std::uint16_t>(states * ld);
+      args.path[i] = arena.take<cuda::Step>(states * nodes);
+    }
+    args.rows = arena.take<double>(nodes * states * ld);
+    args.child_gumbel = arena.take<double>(states * nodes);
+    args.child_log_p = arena.take<double>(states * nodes);
+    args.child_head = arena.take<std::int32_t>(states * nodes);
+    args.next = arena.take<double>(states);
+    for (std::int32_t** vector : {&args.parent, &args.head, &args.child_count, &args.uncertain,
+                                  &args.selected, &args.rank}) {
+      *vector = arena.take<std::int32_t>(states);
+    }
+    args.states = arena.take<std::int32_t>(size);
+    args.exact = arena.take<std::int32_t>(size);
+    args.bar = arena.take<double>(size);
+    args.slots = std::min(kMostSlots, cuda::beam_blocks(args) * part.size);
+    args.scratch =
+        arena.take<double>(static_cast<std::size_t>(args.slots) * cuda::exact_scratch(batch.max_n));
+    args.locks = arena.take<std::int32_t>(static_cast<std::size_t>(args.slots));
+    args.select_scratch =
+        arena.take<double>(size * cuda::kSelectWarps * cuda::exact_scratch(batch.max_n));
+    return args;
+  };
+  Arena one;
+  lay_out(one, cuda::slice(batch, 0, 1));
+  const int step = sentences_at_once(one.used(), static_cast<std::size_t>(batch.size));
+  for (int begin = 0; begin < batch.size; begin += step) {
+    const Batch part = cuda::slice(batch, begin, std::min(step, batch.size - begin));
+    Arena size;
+    lay_out(size, part);
+    Arena arena(workspace(size.used()));
+    cuda::BeamArgs args = lay_out(arena, part);
+    args.c.outcomes = outcomes + begin;
+    args.first_sentence = first_sentence + static_cast<std::uint32_t>(begin);
+    args.counter = counters.data() + 1;
+    args.out = out.trees.heads + begin * out.trees.sentence_stride;
+    args.out_sentence_stride = out.trees.sentence_stride;
+    args.out_tree_stride = out.trees.tree_stride;
+    args.out_width = width;
+    args.out_log_prob = out.log_prob + static_cast<std::ptrdiff_t>(begin) * k;
+    args.out_gumbel = out.gumbel + static_cast<std::ptrdiff_t>(begin) * k;
+    args.out_threshold = out.threshold + begin;
+    args.out_count = out.count + begin;
+    cuda::launch_beam(args, wide, stream);
+  }
+}
+
+}  // namespace taproot

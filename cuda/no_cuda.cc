@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Builds without CUDA: asking for it is an error, never a silent run on the CPU.
+#include <stdexcept>
+
+#include "taproot/device.h"
+
+namespace taproot {
+namespace {
+
+[[noreturn]] void none() { throw std::runtime_error("[cuda] " + cuda_description()); }
+
+}  // namespace
+
+bool cuda_available() { return false; }
+std::string cuda_description() { return "this build of taproot has no CUDA"; }
+
+struct Cuda::Impl {};
+
+Cuda::Cuda(Precision) { none(); }
+Cuda::~Cuda() = default;
+Cuda::Cuda(Cuda&&) noexcept = default;
+Cuda& Cuda::operator=(Cuda&&) noexcept = default;
+Precision Cuda::precision() const { none(); }
+CudaStatistics Cuda::statistics() const { none(); }
+void Cuda::log_partition(const CudaScores&, CudaOutcome*, double*, void*) { none(); }
+void Cuda::marginals(const CudaScores&, CudaOutcome*, const CudaEdges&, double*, void*) { none(); }
+void Cuda::sample(const CudaScores&, std::size_t, std::uint64_t, CudaOutcome*, const CudaTrees&,
+                  void*, std::uint32_t) {
+  none();
+}
+void Cuda::sample_without_replacement(const CudaScores&, std::size_t, std::uint64_t, CudaOutcome*,
+                                      const CudaDistinct&, void*, std::uint32_t) {
+  none();
+}
+
+void log_partition(Cuda&, const Scores&, std::span<Outcome>, std::span<double>) { none(); }
+void marginals(Cuda&, const Scores&, std::span<Outcome>, std::span<const EdgeMatrix>) { none(); }
+void sample(Cuda&, const Scores&, std::size_t, const SampleOptions&, std::span<Outcome>,
+            std::span<const TreeBuffer>, std::uint32_t) {
+  none();
+}
+void sample_without_replacement(Cuda&, const Scores&, std::size_t, const DistinctOptions&,
+                                std::span<Outcome>, std::span<DistinctSample>, std::uint32_t) {
+  none();
+}
+
+}  // namespace taproot

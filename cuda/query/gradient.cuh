@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reverse pass of src/query/gradient.h by one thread block a sentence, in place: when k comes
+// back, its row and column of factors are read for the last time, and G's take their cells.
+#pragma once
+
+#include "cuda/eliminate/factor.cuh"
+
+namespace taproot::cuda {
+
+/// Turns the factors into G[h][m] at matrix[m][h]. The diagonal and row 0 hold anything.
+///
+/// With u = A[k][.] and share = A[.][k] / pivot, one pass over the rows m gives the two vectors
+/// gu[h] = sum G[h][m] u[m] and G[k][m] = sum share[h] G[h][m]; and E = sum share gu is also
+/// sum u[m] G[k][m].
+template <typename T, int kChunk>
+__device__ inline void gradient(int n, bool single, Work<T>& w) {
+  const int lane = lane_id();
+  const int warp = warp_id();
+  const int warps = warp_count();
+  constexpr int kTile = kWarp * kChunk;
+  constexpr int kRows = 4;  // Whose sums over lanes are taken together.
+  if (threadIdx.x == 0) {
+    w.matrix[w.ld] = T(1) / w.pivot[1];
+    w.matrix[w.ld + 1] = 0;
+  }
+  __syncthreads();
+  for (int k = 2; k <= n; ++k) {
+    T* own = w.matrix + static_cast<std::int64_t>(k) * w.ld;
+    const T inverse = T(1) / w.pivot[k];
+    T e = 0;
+    for (int h0 = 0; h0 < k; h0 += kTile) {
+      T share[kChunk];
+      T gu[kChunk];
+#pragma unroll
+      for (int j = 0; j < kChunk; ++j) {
+        const int h = h0 + j * kWarp + lane;
+        share[j] = h < k ? own[h] * inverse : T(0);
+        gu[j] = 0;
+      }
+      for (int m0 = 1 + warp * kRows; m0 < k; m0 += warps * kRows) {
+        T dot[kRows];
+        T u[kRows];
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) {
+          const int m = m0 + r;
+          const T* row = w.matrix + static_cast<std::int64_t>(m < k ? m : 1) * w.ld;
+          u[r] = m < k ? row[k] : T(0);
+          dot[r] = 0;
+#pragma unroll
+          for (int j = 0; j < kChunk; ++j) {
+            const int h = h0 + j * kWarp + lane;
+            // The diagonal is not G's: it counts as 0.
+            const T g = h < k && h != m ? row[h] : T(0);
+            gu[j] = fma(g, u[r], gu[j]);
+            dot[r] = fma(g, share[j], dot[r]);
+          }
+        }
+        // Four sums over lanes at once: halves of the warp take two of them on, quarters one.
+        const bool upper = (lane & 16) != 0;
+        T a = upper ? dot[2] : dot[0];
+        T b = upper ? dot[3] : dot[1];
+        a += __shfl_xor_sync(kAllLanes, upper ? dot[0] : dot[2], 16);
+        b += __shfl_xor_sync(kAllLanes, upper ? dot[1] : dot[3], 16);
+        const bool odd = (lane & 8) != 0;
+        T mine = (odd ? b : a) + __shfl_xor_sync(kAllLanes, odd ? a : b, 8);
+        mine += __shfl_xor_sync(kAllLanes, mine, 4);
+        mine += __shfl_xor_sync(kAllLanes, mine, 2);
+        mine += __shfl_xor_sync(kAllLanes, mine, 1);
+        const int r = lane / 8;  // 0..3: rows 0, 1 in the lower half, 2, 3 in the upper.
+        const T of = r < 2 ? (r == 0 ? u[0] : u[1]) : (r == 2 ? u[2] : u[3]);
+        if (lane % 8 == 0 && m0 + r < k) {
+          w.dots[m0 + r] = h0 == 0 ? mine : w.dots[m0 + r] + mine;
+          e = fma(of, mine, e);
+        }
+      }
+#pragma unroll
+      for (int j = 0; j < kChunk; ++j) w.part[warp * kTile + j * kWarp + lane] = gu[j];
+      const bool last_tile = h0 + kTile >= k;
+      if (last_tile) {
+        const T sum = warp_sum(e);
+        if (lane == 0) w.part_e[warp] = sum;
+      }
+      __syncthreads();
+      // Of a tile before the last, gu waits in the cells of row k until E is known: its factors
+      // are in registers no more.
+      for (int h = h0 + static_cast<int>(threadIdx.x); h < min(k, h0 + kTile);
+           h += static_cast<int>(blockDim.x)) {
+        T sum = 0;
+        for (int i = 0; i < warps; ++i) sum += w.part[i * kTile + h - h0];
+        own[h] = sum;
+      }
+      if (!last_tile) __syncthreads();
+    }
+    T total = 0;
+    for (int i = 0; i < warps; ++i) total += w.part_e[i];
+    const T rest = T(1) - total;
+    // Each thread finishes what it wrote itself.
+    for (int h0 = 0; h0 < k; h0 += kTile) {
+      for (int h = h0 + static_cast<int>(threadIdx.x); h < min(k, h0 + kTile);
+           h += static_cast<int>(blockDim.x)) {
+        own[h] = (h == 0 && single ? own[h] : rest + own[h]) * inverse;
+      }
+    }
+    for (int m = 1 + static_cast<int>(threadIdx.x); m < k; m += static_cast<int>(blockDim.x)) {
+      w.matrix[static_cast<std::int64_t>(m) * w.ld + k] = w.dots[m];
+    }
+    __syncthreads();
+  }
+}
+
+/// The ROOT row of G alone, single-root, into g[1..n], by the first warp, which calls it. Free of
+/// subtraction.
+template <typename T>
+__device__ inline void root_gradient(int n, const Work<T>& w, T* g) {
+  for (int k = 1 + lane_id(); k <= n; k += kWarp) g[k] = k == 1 ? T(1) : T(0);
+  __syncwarp();
+  for (int m = 1; m <= n; ++m) {
+    const T own = g[m] / w.pivot[m];
+    __syncwarp();
+    if (lane_id() == 0) g[m] = own;
+    const T* row = w.matrix + static_cast<std::int64_t>(m) * w.ld;
+    for (int k = m + 1 + lane_id(); k <= n; k += kWarp) g[k] = fma(own, row[k], g[k]);
+    __syncwarp();
+  }
+}
+
+}  // namespace taproot::cuda

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/query/inference.cuh"
+
+#include "cuda/core/launch.h"
+
+namespace taproot::cuda {
+
+namespace {
+
+__global__ void refuse_kernel(DeviceOutcome* outcomes, int size) {
+  const int b = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (b < size) outcomes[b] = {kOutOfRange, -1, -1};
+}
+
+}  // namespace
+
+void launch_refusal(DeviceOutcome* outcomes, int size, void* stream) {
+  const auto blocks = static_cast<unsigned>((size + 127) / 128);
+  launch(&refuse_kernel, blocks, 128, 0, stream, outcomes, size);
+}
+
+template <typename T>
+void launch_inference(const InferenceArgs& args, const Shape& shape, void* stream) {
+  if (args.batch.size == 0) return;
+  const Layout layout(args.batch.max_n, shape.threads, shape.chunk, sizeof(T), shape.shared);
+  const auto run = [&](auto* kernel) {
+    launch(kernel, static_cast<unsigned>(args.batch.size), static_cast<unsigned>(shape.threads),
+           layout.bytes, stream, args);
+  };
+  if (!shape.shared) {
+    run(&inference_kernel<T, 8, false>);
+  } else if (shape.chunk == 1) {
+    run(&inference_kernel<T, 1, true>);
+  } else if (shape.chunk == 2) {
+    run(&inference_kernel<T, 2, true>);
+  } else if (shape.chunk == 4) {
+    run(&inference_kernel<T, 4, true>);
+  } else {
+    run(&inference_kernel<T, 8, true>);
+  }
+}
+
+template void launch_inference<double>(const InferenceArgs&, const Shape&, void*);
+template void launch_inference<float>(const InferenceArgs&, const Shape&, void*);
+
+}  // namespace taproot::cuda

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/sample/conditionals.h"
+
+#include "cuda/core/launch.h"
+#include "cuda/query/inference.cuh"
+
+namespace taproot::cuda {
+namespace {
+
+// As in src/sample/conditionals.cc.
+constexpr double kFittingBits = 950;
+constexpr double kBitsPerNat = 1.4427;
+
+// Sentence b's part of the arguments.
+struct Out {
+  double* weights;
+  double* gradient;
+  double* sums;
+  double* tree_sum;
+  double* top;
+  double* visits;
+  double* roots;
+  std::int32_t* word;
+  double* scale;
+  double* facts;
+
+  __device__ Out(const ConditionalsArgs& a, int b) {
+    const std::int64_t ld = a.ld;
+    const std::int64_t square = ld * (a.batch.max_n + 1);
+    weights = a.weights + b * square;
+    gradient = a.gradient + b * square;
+    sums = a.sums + b * ld;
+    tree_sum = a.tree_sum + b * ld;
+    top = a.top + b * ld;
+    visits = a.visits + b * ld;
+    roots = a.roots + b * ld;
+    word = a.word + b * ld;
+    scale = a.scale + b * ld;
+    facts = a.facts + b * kFacts;
+  }
+};
+
+// The order by certainty into out.word, node[] its inverse, and whether the columns' ranges fit
+// double. The same numbers in the same order as on the host.
+__device__ void order_nodes(const SentenceView& scores, const double* scaled, int n, bool single,
+                            Vectors& v, int* node, Out& out, const SentenceFacts& facts) {
+  double* certainty = v.keys;
+  double* bits = v.reduce;
+  const int threads = static_cast<int>(blockDim.x);
+  __syncthreads();
+  for (int m = 1 + static_cast<int>(threadIdx.x); m <= n; m += threads) {
+    double sum = 0;
+    double top = 0;
+    double high = kLowest;
+    double low = HUGE_VAL;
+    for (int h = single ? 1 : 0; h <= n; ++h) {
+      const double w = scaled[static_cast<std::int64_t>(h) * (n + 1) + m];
+      sum += w;
+      top = fmax(top, w);
+      const double s = h == m ? kLowest : scores(h, m);
+      if (s == kLowest) continue;
+      high = fmax(high, s);
+      low = fmin(low, s);
+    }
+    certainty[m] = sum > 0 ? top / sum : 1.0;
+    bits[m] = high > low ? (high - low) * kBitsPerNat : 0.0;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    double total = 0;
+    for (int m = 1; m <= n; ++m) total += bits[m];
+    if (single) {
+      double high = kLowest;
+      double low = HUGE_VAL;
+      for (int m = 1; m <= n; ++m) {
+        const double s = scores(0, m);
+        if (s == kLowest) continue;
+        const double relative = detail::minus_k_ln2(s, v.scale[m] + facts.root_scale);
+        high = fmax(high, relative);
+        low = fmin(low, relative);
+      }
+      total += (high - low) * kBitsPerNat;
+    }
+    out.facts[3] = total + (n + 1) * log2(static_cast<double>(n + 1)) <= kFittingBits ? 1 : 0;
+    out.word[0] = 0;
+    node[0] = 0;
+  }
+  for (int m = 1 + static_cast<int>(threadIdx.x); m <= n; m += threads) {
+    int rank = 1;
+    for (int x = 1; x <= n; ++x) {
+      if (certainty[x] > certainty[m] || (certainty[x] == certainty[m] && x < m)) ++rank;
+    }
+    node[m] = rank;
+    out.word[rank] = m;
+  }
+  __syncthreads();
+}
+
+template <int kChunk, bool kShared>
+__global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk)
+    conditionals_kernel(const __grid_constant__ ConditionalsArgs args) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  __shared__ SentenceFacts facts;
+  __shared__ int likeliest;
+  const int b = static_cast<int>(blockIdx.x);
+  const int n = args.batch.n(b);
+  const bool single = args.batch.single;
+  const std::int64_t nodes = args.batch.max_n + 1;
+  const int tid = static_cast<int>(threadIdx.x);
+  const int threads = static_cast<int>(blockDim.x);
+  double* scaled = args.scaled + b * nodes * nodes;
+  Out out(args, b);
+  Block<double> block(
+      memory, n < 1 ? 1 : n, kChunk, kShared,
+      kShared ? nullptr : static_cast<double*>(args.matrices) + b * args.matrix_stride);
+  Vectors& v = block.v;
+  const SentenceView scores(args.batch, b, n);
+  if (!prepare(scores, n, single, scaled, block, facts, args.outcomes + b)) return;
+  assign_positions(n, 0, v);
+  gather(scaled, n, 0, v, block.w);
+  factor<double, kChunk>(n, single, block.w);
+  bool fits = finish(n, single, facts.root_sum, v, block.w, facts);
+  if (tid == 0) {
+    out.facts[0] = facts.root_scale;
+    out.facts[1] = facts.mantissa;
+    out.facts[2] = facts.exponent;
+  }
+  if (fits && single) {
+    if (warp_id() == 0) {
+      root_gradient(n, block.w, block.w.dots);
+      // By word, for now; the likeliest root is the one given below.
+      double most = -1;
+      int best = 1;
+      for (int k = 1 + lane_id(); k <= n; k += kWarp) {
+        const int word = v.order[k];
+        out.roots[word] = block.w.dots[k];
+        const double p = block.w.dots[k] * scaled[word];
+        if (p > most || (p == most && word < best)) {
+          most = p;
+          best = word;
+        }
+      }
+      for (int step = 16; step > 0; step /= 2) {
+        const double other = __shfl_xor_sync(kAllLanes, most, step);
+        const int other_word = __shfl_xor_sync(kAllLanes, best, step);
+        if (other > most || (other == most && other_word < best)) {
+          most = other;
+          best = other_word;
+        }
+      }
+      if (lane_id() == 0) likeliest = best;
+    }
+    __syncthreads();
+    assign_positions(n, likeliest, v);
+    gather(scaled, n, likeliest, v, block.w);
+    factor<double, kChunk>(n, single, block.w);
+    fits = finish(n, single, 1.0, v, block.w, facts);
+  }
+  if (tid == 0) args.outcomes[b] = {fits ? kOk : kOutOfRange, -1, -1};
+  if (!fits) return;
+  gradient<double, kChunk>(n, single, block.w);
+  int* node = v.order;  // Not needed any more.
+  order_nodes(scores, scaled, n, single, v, node, out, facts);
+  for (int m = 1 + tid; m <= n; m += threads) out.scale[m] = v.scale[m];
+  // Tree sums by word are in out.roots: to nodes by way of shared memory.
+  if (single) {
+    for (int m = 1 + tid; m <= n; m += threads) v.sums[m] = out.roots[m];
+    __syncthreads();
+    for (int m = 1 + tid; m <= n; m += threads) {
+      out.tree_sum[node[m]] = v.sums[m];
+      out.roots[node[m]] = v.sums[m] * scaled[m];
+    }
+  }
+  if (tid == 0) out.roots[0] = 0;
+  for (int h = n + 1 + tid; h < args.ld; h += threads) out.roots[h] = 0;
+  __syncthreads();
+  for (int i = warp_id(); i <= n; i += warp_count()) {
+    double* w = out.weights + static_cast<std::int64_t>(i) * args.ld;
+    double* g = out.gradient + static_cast<std::int64_t>(i) * args.ld;
+    double sum = 0;
+    double top = kLowest;
+    for (int h = lane_id(); h < args.ld; h += kWarp) {
+      double weight = 0;
+      double value = 0;
+      if (i > 0 && h <= n && h != i) {
+        if (h > 0 || !single) {
+          weight = scaled[static_cast<std::int64_t>(out.word[h]) * (n + 1) + out.word[i]];
+        }
+        const std::int64_t row = v.position[out.word[i]];
+        value = block.w.matrix[row * block.w.ld + v.position[out.word[h]]];
+        if (h > 0 || !single) top = fmax(top, value);
+      }
+      w[h] = weight;
+      g[h] = value;
+      sum += weight;
+    }
+    sum = warp_sum(sum);
+    top = fmax(0.0, warp_max(top));  // The diagonal is 0.
+    if (lane_id() == 0) {
+      out.sums[i] = sum;
+      out.top[i] = top;
+      v.sums[i] = sum;
+      v.reduce[i] = top;
+    }
+  }
+  __syncthreads();
+  for (int s = tid; s <= n; s += threads) {
+    double most = HUGE_VAL;
+    if (single ? s > 0 && out.roots[s] > 0 : s == 0) {
+      most = 0;
+      const double of_sink = single ? v.reduce[s] / out.tree_sum[s] : 0.0;
+      for (int i = 1; i <= n; ++i) {
+        if (i == s) continue;
+        const double row_scale =
+            single ? fmax(v.reduce[i], out.tree_sum[i] * of_sink) : v.reduce[i];
+        most = fmax(most, row_scale * v.sums[i]);
+      }
+    }
+    out.visits[s] = most;
+  }
+}
+
+}  // namespace
+
+void launch_conditionals(const ConditionalsArgs& args, const Shape& shape, void* stream) {
+  if (args.batch.size == 0) return;
+  const Layout layout(args.batch.max_n, shape.threads, shape.chunk, sizeof(double), shape.shared);
+  const auto run = [&](auto* kernel) {
+    launch(kernel, static_cast<unsigned>(args.batch.size), static_cast<unsigned>(shape.threads),
+           layout.bytes, stream, args);
+  };
+  if (!shape.shared) {
+    run(&conditionals_kernel<8, false>);
+  } else if (shape.chunk == 1) {
+    run(&conditionals_kernel<1, true>);
+  } else if (shape.chunk == 2) {
+    run(&conditionals_kernel<2, true>);
+  } else if (shape.chunk == 4) {
+    run(&conditionals_kernel<4, true>);
+  } else {
+    run(&conditionals_kernel<8, true>);
+  }
+}
+
+}  // namespace taproot::cuda

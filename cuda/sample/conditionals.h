@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What deciding trees head by head needs to know of a sentence, on the device: see
+// src/sample/conditionals.h. By node: words in the order in which they are decided, ROOT 0.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/eliminate/layout.h"
+#include "cuda/scores/batch.h"
+
+namespace taproot::cuda {
+
+/// [size] of each; vectors have ld entries, matrices max_n + 1 rows of ld.
+struct ConditionalsArgs {
+  Batch batch;
+  int ld;
+  DeviceOutcome* outcomes;
+  double* scaled;  ///< Scaled weights in sentence order, as InferenceArgs has them.
+  void* matrices;  ///< Likewise.
+  std::int64_t matrix_stride;
+  double* weights;     ///< [m][h], by node; ROOT's only multi-root
+  double* gradient;    ///< [m][h] = G[h][m], given one root
+  double* sums;        ///< Of weights, [m].
+  double* tree_sum;    ///< Z_m / Z, single-root.
+  double* top;         ///< max_h G[h][m]
+  double* visits;      ///< By sink; +inf without rows.
+  double* roots;       ///< Their law, single-root.
+  std::int32_t* word;  ///< Of a node.
+  double* scale;       ///< Of columns, by word.
+  double* facts;       ///< [size][4]: root scale, mantissa and exponent of Z, fits double (0 or 1)
+};
+
+inline constexpr int kFacts = 4;
+
+void launch_conditionals(const ConditionalsArgs& args, const Shape& shape, void* stream);
+
+}  // namespace taproot::cuda

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/sample/sample.h"
+
+#include <algorithm>
+
+#include "cuda/core/launch.h"
+#include "cuda/sample/elimination.cuh"
+#include "cuda/sample/tables.cuh"
+#include "cuda/sample/walk.cuh"
+
+namespace taproot::cuda {
+namespace {
+
+constexpr std::size_t kMostShared = 200 << 10;
+
+struct Sizes {
+  std::size_t nodes;
+  std::size_t table_bytes;
+  std::size_t walk_bytes;
+  unsigned table_blocks;
+  unsigned walk_blocks;
+
+  explicit Sizes(const SampleArgs& args)
+      : nodes(static_cast<std::size_t>(args.batch.max_n) + 1),
+        table_bytes(nodes * kTableThreads * 10),
+        walk_bytes(nodes * kWalkStride * 2),
+        table_blocks(static_cast<unsigned>((nodes + kTableThreads - 1) / kTableThreads)),
+        walk_blocks(static_cast<unsigned>((args.trees + kWalkThreads - 1) / kWalkThreads)) {}
+};
+
+}  // namespace
+
+std::size_t sample_scratch_doubles(const SampleArgs& args) {
+  const Sizes sizes(args);
+  const auto size = static_cast<std::size_t>(args.batch.size);
+  std::size_t doubles = static_cast<std::size_t>(fallback_scratch(args.batch.max_n)) *
+                        kFallbackThreads * kFallbackBlocks;
+  if (sizes.table_bytes > kMostShared) {
+    doubles = std::max(doubles, size * sizes.nodes * sizes.table_blocks * kTableThreads * 2);
+  }
+  if (sizes.walk_bytes > kMostShared) {
+    doubles = std::max(doubles, size * sizes.walk_blocks * (sizes.walk_bytes / 8 + 1));
+  }
+  return doubles;
+}
+
+void launch_sample(const SampleArgs& args, void* stream) {
+  if (args.batch.size == 0 || args.trees == 0) return;
+  const Sizes sizes(args);
+  const auto size = static_cast<unsigned>(args.batch.size);
+  TAPROOT_CUDA(
+      cudaMemsetAsync(args.list_size, 0, sizeof(std::int32_t), static_cast<cudaStream_t>(stream)));
+  const dim3 tables(sizes.table_blocks, size);
+  if (sizes.table_bytes <= kMostShared) {
+    launch(&tables_kernel<true>, tables, kTableThreads, sizes.table_bytes, stream, args);
+  } else {
+    launch(&tables_kernel<false>, tables, kTableThreads, 0, stream, args);
+  }
+  const dim3 walks(sizes.walk_blocks, size);
+  if (sizes.walk_bytes <= kMostShared) {
+    launch(&walk_kernel<true>, walks, kWalkThreads, sizes.walk_bytes, stream, args);
+  } else {
+    launch(&walk_kernel<false>, walks, kWalkThreads, 0, stream, args);
+  }
+  launch(&fallback_tables_kernel, size, 256, 0, stream, args);
+  launch(&fallback_kernel, kFallbackBlocks, kFallbackThreads, 0, stream, args);
+}
+
+}  // namespace taproot::cuda

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cuda/core/warp.cuh"
+#include "cuda/sample/sample.h"
+#include "sample/alias.h"
+
+namespace taproot::cuda {
+
+/// Entry i at base[i * stride]: the threads of a block have theirs side by side.
+template <typename T>
+struct Interleaved {
+  T* base;
+  int stride;
+  __device__ T& operator[](int i) const { return base[static_cast<std::int64_t>(i) * stride]; }
+};
+
+/// A column of weights, with or without ROOT.
+struct WeightColumn {
+  const double* base;
+  int stride;
+  bool without_first;
+  __device__ double operator[](int i) const {
+    return i == 0 && without_first ? 0.0 : base[static_cast<std::int64_t>(i) * stride];
+  }
+};
+
+// Two stacks of fill_alias() that never hold more than `count` indices together share an array;
+// they are of one type there.
+struct SharedStack {
+  std::uint16_t* base;
+  int stride;
+  int last;  // -1: from the beginning.
+  struct Entry {
+    std::uint16_t* at;
+    __device__ operator std::int32_t() const { return *at; }
+    __device__ const Entry& operator=(std::int32_t value) const {
+      *at = static_cast<std::uint16_t>(value);
+      return *this;
+    }
+    __device__ const Entry& operator=(const Entry& other) const {  // The index, not its place.
+      *at = *other.at;
+      return *this;
+    }
+  };
+  __device__ Entry operator[](int i) const {
+    const int at = last < 0 ? i : last - i;
+    return {base + static_cast<std::int64_t>(at) * stride};
+  }
+};
+
+inline constexpr int kTableThreads = 64;
+
+/// Thread m fills the alias table of word m's heads; thread 0 of a sentence that of the roots.
+template <bool kShared>
+__global__ void __launch_bounds__(kTableThreads) tables_kernel(SampleArgs args) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  const int b = static_cast<int>(blockIdx.y);
+  if (args.outcomes[b].status != kOk) return;
+  const int n = args.batch.n(b);
+  const int m = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (m == 0) args.given_up[b] = 0;
+  if (m > n) return;
+  const int count = m == 0 ? n : n + 1;
+  const std::int64_t nodes = args.batch.max_n + 1;
+  double* shares;
+  int stride;
+  if (kShared) {
+    shares = reinterpret_cast<double*>(memory) + threadIdx.x;
+    stride = static_cast<int>(blockDim.x);
+  } else {
+    stride = static_cast<int>(gridDim.x * blockDim.x);
+    shares = args.scratch + b * nodes * stride * 2 + m;
+  }
+  auto* indices = reinterpret_cast<std::uint16_t*>(
+      kShared ? reinterpret_cast<double*>(memory) + nodes * stride
+              : args.scratch + b * nodes * stride * 2 + nodes * stride);
+  indices += kShared ? static_cast<int>(threadIdx.x) : m;
+  const SharedStack small{indices, stride, -1};
+  const SharedStack large{indices, stride, count - 1};
+  const int words = detail::alias_words(n + 1);
+  if (m == 0) {
+    if (!args.batch.single) return;
+    detail::fill_alias(args.root_law + b * nodes, n,
+                       args.root_slots + b * nodes * detail::alias_words(args.batch.max_n + 1),
+                       Interleaved<double>{shares, stride}, small, large);
+    return;
+  }
+  const WeightColumn column{args.weights + b * nodes * nodes + m, n + 1, args.batch.single};
+  bool any = false;
+  for (int h = 0; h <= n; ++h) any |= column[h] > 0;
+  if (!any) return;  // It can only be the root: it is never walked from.
+  const std::int64_t wide = detail::alias_words(args.batch.max_n + 1);
+  detail::fill_alias(
+      column, n + 1,
+      args.slots + b * nodes * nodes * wide + static_cast<std::int64_t>(m) * (n + 1) * words,
+      Interleaved<double>{shares, stride}, small, large);
+}
+
+}  // namespace taproot::cuda

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stochastic beam search on the device: the CPU's trees and Gumbels, and the law.
+#include <algorithm>
+#include <cmath>
+
+#include "cuda/on_device.h"
+#include "law/distinct.h"
+#include "support/families.h"
+
+namespace taproot {
+namespace {
+
+using law::kAlpha;
+using oracle::Problem;
+using oracle::Root;
+
+template <typename Where>
+std::vector<DistinctSample> draw(Where& where, const Scores& scores, std::size_t k,
+                                 std::uint64_t seed, std::uint32_t first = 0) {
+  std::vector<DistinctSample> out(scores.size());
+  std::vector<Outcome> outcomes(scores.size());
+  DistinctOptions options;
+  options.algorithm = DistinctAlgorithm::kBeam;
+  options.seed = seed;
+  sample_without_replacement(where, scores, k, options, outcomes, out, first);
+  return out;
+}
+
+class CudaBeam : public OnDevice {
+ protected:
+  // Children are drawn from sums in another order, so that a draw goes another way with a
+  // probability of about n 2^-53, and once it does, so may what follows.
+  void expect_same(const std::vector<Problem>& problems, RootRule root, std::size_t k) {
+    Pool pool;
+    Cuda cuda;
+    const Scores scores = batch_of(problems, root);
+    const auto found = draw(cuda, scores, k, 3);
+    const auto exact = draw(pool, scores, k, 3);
+    double worst = 0;
+    double worst_p = 0;
+    for (std::size_t b = 0; b < problems.size(); ++b) {
+      SCOPED_TRACE(testing::Message() << "sentence " << b << " n " << problems[b].n << " k " << k);
+      ASSERT_EQ(found[b].size(), exact[b].size());
+      ASSERT_EQ(found[b].exhausted, exact[b].exhausted);
+      ASSERT_EQ(found[b].heads, exact[b].heads);
+      for (std::size_t t = 0; t < exact[b].size(); ++t) {
+        worst = std::max(worst, std::abs(found[b].gumbel[t] - exact[b].gumbel[t]));
+        worst_p = std::max(worst_p, std::abs(found[b].log_prob[t] - exact[b].log_prob[t]));
+      }
+      if (!exact[b].exhausted) {
+        worst = std::max(worst, std::abs(found[b].threshold - exact[b].threshold));
+      }
+    }
+    EXPECT_LE(worst, 1e-8);
+    EXPECT_LE(worst_p, 1e-11);
+    const CudaStatistics statistics = cuda.statistics();
+    std::printf(
+        "k %zu: Gumbels within %.2g, log p within %.2g, %llu laws by contraction, "
+        "%llu sentences on the CPU\n",
+        k, worst, worst_p, static_cast<unsigned long long>(statistics.exact),
+        static_cast<unsigned long long>(statistics.on_cpu));
+    expect_ran(cuda);
+  }
+};
+
+TEST_F(CudaBeam, TreesOfTheCpu) {
+  std::vector<Problem> problems;
+  std::uint64_t seed = 1;
+  for (const int n : {1, 2, 3, 5, 14, 31, 32, 40, 64, 70}) {
+    problems.push_back(oracle::gaussian(n, 1, ++seed));
+    problems.push_back(oracle::gaussian(n, 4, ++seed));
+    problems.push_back(oracle::sparse(n, 0.5, ++seed));
+  }
+  for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
+    for (const std::size_t k : {1U, 7U, 100U, 500U}) expect_same(problems, root, k);
+  }
+}
+
+// Rows do not hold here: by contraction, all or in part.
+TEST_F(CudaBeam, Attractors) {
+  std::vector<Problem> problems;
+  for (const int n : {4, 9, 20, 33}) {
+    for (const double gap : {3.0, 8.0, 15.0, 25.0}) {
+      problems.push_back(oracle::attractor_pairs(n, gap, 7));
+      problems.push_back(oracle::rings(n, 3, gap, 8));
+    }
+  }
+  for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
+    for (const std::size_t k : {10U, 60U}) expect_same(problems, root, k);
+  }
+}
+
+TEST_F(CudaBeam, LongSentences) {
+  for (const int n : {100, 128, 200, 260}) {
+    expect_same({oracle::gaussian(n, 1, 3)}, RootRule::kSingle, 40);
+  }
+  expect_same({oracle::gaussian(127, 1, 3)}, RootRule::kMulti, 3000);
+}
+
+TEST_F(CudaBeam, EveryTreeOnce) {
+  for (const Root root : {Root::kSingle, Root::kMulti}) {
+    for (const Problem& problem : {oracle::gaussian(4, 2, 1), oracle::attractor_pairs(5, 30, 2),
+                                   oracle::uniform(5), oracle::wide_range(4, 200, 3)}) {
+      Cuda cuda;
+      const auto found = draw(cuda, copies_of(problem, 3, rule(root)), 3000, 1);
+      const auto trees = law::allowed_trees(problem, root);
+      for (const DistinctSample& sample : found) {
+        EXPECT_TRUE(sample.exhausted);
+        std::vector<Tree> drawn;
+        for (std::size_t i = 0; i < sample.size(); ++i) {
+          drawn.emplace_back(sample[i].begin(), sample[i].end());
+        }
+        std::sort(drawn.begin(), drawn.end());
+        EXPECT_EQ(drawn, trees);
+        EXPECT_TRUE(std::is_sorted(sample.gumbel.rbegin(), sample.gumbel.rend()));
+      }
+      expect_ran(cuda);
+    }
+  }
+}
+
+// The ordered tuple of trees has the law of sampling without replacement.
+TEST_F(CudaBeam, Law) {
+  constexpr std::size_t kSamples = 100000;
+  struct Case {
+    Problem problem;
+    std::size_t k;
+  };
+  for (const Case& c :
+       {Case{oracle::gaussian(3, 1, 3), 3}, Case{oracle::attractor_pairs(3, 3, 5), 3},
+        Case{oracle::gaussian(4, 2, 7), 2}, Case{oracle::sparse(4, 0.7, 1), 2},
+        Case{oracle::attractor_pairs(4, 9, 9), 2}}) {
+    for (const Root root : {Root::kSingle, Root::kMulti}) {
+      const law::Trees trees = oracle::all_trees(c.problem, root);
+      ASSERT_GE(trees.size(), c.k);
+      const law::TreeIndex index(trees);
+      law::OrderedCounts counts(trees, c.k);
+      Cuda cuda;
+      const auto samples = draw(cuda, copies_of(c.problem, kSamples, rule(root)), c.k, 17);
+      std::vector<double> largest;
+      for (const DistinctSample& sample : samples) {
+        counts.add(indices(sample, index));
+        largest.push_back(sample.gumbel[0]);
+      }
+      EXPECT_GT(counts.p_value(), kAlpha) << name(root);
+      // The largest of all perturbed log-probabilities is a Gumbel(0).
+      EXPECT_GT(law::ks_p(largest, [](double g) { return std::exp(-std::exp(-g)); }), kAlpha);
+      EXPECT_LT(law::ks_p(largest, [](double g) { return std::exp(-std::exp(0.05 - g)); }), kAlpha);
+      EXPECT_EQ(cuda.statistics().on_cpu, 0U);
+      expect_ran(cuda);
+    }
+  }
+}
+
+TEST_F(CudaBeam, OtherAlgorithmsAreRefused) {
+  Cuda cuda;
+  const Problem problem = oracle::uniform(3);
+  std::vector<DistinctSample> out(1);
+  std::vector<Outcome> outcomes(1);
+  EXPECT_THROW(sample_without_replacement(cuda, copies_of(problem, 1, RootRule::kSingle), 2, {},
+                                          outcomes, out),
+               std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace taproot

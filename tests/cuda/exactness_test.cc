@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// log Z and marginals of the device: the golden file, adversarial families against the CPU, and
+// statuses.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "cuda/on_device.h"
+#include "support/families.h"
+#include "support/golden.h"
+
+namespace taproot {
+namespace {
+
+using oracle::Problem;
+using oracle::Root;
+
+struct Answers {
+  std::vector<Outcome> outcomes;
+  std::vector<double> log_z;
+  std::vector<std::vector<double>> marginals;
+};
+
+template <typename Where>
+Answers ask(Where& where, const Scores& scores) {
+  Answers a{std::vector<Outcome>(scores.size()), std::vector<double>(scores.size(), NAN), {}};
+  std::vector<EdgeMatrix> out;
+  for (std::size_t b = 0; b < scores.size(); ++b) {
+    const auto side = static_cast<std::size_t>(scores[b].n()) + 1;
+    a.marginals.emplace_back(side * side, NAN);
+  }
+  for (std::size_t b = 0; b < scores.size(); ++b) {
+    out.push_back({a.marginals[b].data(), scores[b].n() + 1});
+  }
+  log_partition(where, scores, a.outcomes, a.log_z);
+  marginals(where, scores, a.outcomes, out);
+  return a;
+}
+
+double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double worst = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double d = std::abs(a[i] - b[i]);
+    if (!(d <= worst)) worst = d;
+  }
+  return worst;
+}
+
+class CudaGolden : public OnDevice {
+ protected:
+  void run(Precision precision, double log_z_bound, double marginal_bound) {
+    const auto cases = oracle::load_golden(TAPROOT_GOLDEN_JSON);
+    ASSERT_EQ(cases.size(), 22U);
+    std::vector<Problem> problems;
+    for (const auto& golden : cases) problems.push_back(golden.problem);
+    Cuda cuda(precision);
+    double worst = 0;
+    double worst_z = 0;
+    for (const Root root : {Root::kSingle, Root::kMulti}) {
+      const Answers found = ask(cuda, batch_of(problems, rule(root)));
+      for (std::size_t i = 0; i < cases.size(); ++i) {
+        SCOPED_TRACE(cases[i].name + " " + name(root));
+        const auto& exact = root == Root::kSingle ? cases[i].single_root : cases[i].multi_root;
+        if (!exact) {
+          EXPECT_EQ(found.outcomes[i].status, Status::kNoTree);
+          continue;
+        }
+        ASSERT_TRUE(found.outcomes[i].ok());
+        const double z = std::abs(found.log_z[i] - exact->log_partition) /
+                         std::max(1.0, std::abs(exact->log_partition));
+        EXPECT_LE(z, log_z_bound);
+        const double p = largest_difference(found.marginals[i], exact->marginals);
+        EXPECT_LE(p, marginal_bound);
+        for (const double x : found.marginals[i]) EXPECT_GE(x, 0);
+        worst = std::max(worst, p);
+        worst_z = std::max(worst_z, z);
+      }
+    }
+    RecordProperty("largest_error_of_marginals", std::to_string(worst));
+    std::printf("marginals within %.2g, log Z within %.2g, %llu sentences on the CPU\n", worst,
+                worst_z, static_cast<unsigned long long>(cuda.statistics().on_cpu));
+    expect_ran(cuda);
+  }
+};
+
+TEST_F(CudaGolden, Float64) { run(Precision::kFloat64, 1e-12, 1e-12); }
+TEST_F(CudaGolden, Float32) { run(Precision::kFloat32, 1e-5, 1e-4); }
+
+class CudaExactness : public OnDevice {};
+
+TEST_F(CudaExactness, FamiliesOfAllLengthsInOneBatch) {
+  std::vector<Problem> problems;
+  std::uint64_t seed = 1;
+  for (const int n : {1, 2, 3, 7, 15, 24, 31, 32, 33, 50, 63, 64, 65, 90}) {
+    problems.push_back(oracle::uniform(n));
+    problems.push_back(oracle::gaussian(n, 3, ++seed));
+    problems.push_back(oracle::sparse(n, 0.5, ++seed));
+    problems.push_back(oracle::wide_range(n, 40, ++seed));
+    problems.push_back(oracle::attractor_pairs(n, 20, ++seed));
+    problems.push_back(oracle::rings(n, 3, 10, ++seed));
+    problems.push_back(oracle::masked(n, -1e4, ++seed));
+    problems.push_back(oracle::column_offsets(n, 1e6, ++seed));
+    problems.push_back(oracle::near_empty_columns(n, ++seed));
+    problems.push_back(oracle::heavy_tailed(n, ++seed));
+  }
+  Pool pool;
+  for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
+    Cuda cuda;
+    Cuda narrow(Precision::kFloat32);
+    const Scores scores = batch_of(problems, root);
+    const Answers exact = ask(pool, scores);
+    const Answers found = ask(cuda, scores);
+    const Answers rough = ask(narrow, scores);
+    double worst[2] = {};
+    double worst_z[2] = {};
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+      SCOPED_TRACE(testing::Message() << "problem " << i << " n " << problems[i].n);
+      ASSERT_EQ(found.outcomes[i], exact.outcomes[i]);
+      ASSERT_EQ(rough.outcomes[i], exact.outcomes[i]);
+      if (!exact.outcomes[i].ok()) continue;
+      const double size = std::max(1.0, std::abs(exact.log_z[i]));
+      const double z = std::abs(found.log_z[i] - exact.log_z[i]) / size;
+      const double rough_z = std::abs(rough.log_z[i] - exact.log_z[i]) / size;
+      const double p = largest_difference(found.marginals[i], exact.marginals[i]);
+      const double rough_p = largest_difference(rough.marginals[i], exact.marginals[i]);
+      EXPECT_LE(z, 1e-13);
+      EXPECT_LE(p, 1e-13);
+      EXPECT_LE(rough_z, 1e-5);
+      EXPECT_LE(rough_p, 1e-4);
+      worst[0] = std::max(worst[0], p);
+      worst[1] = std::max(worst[1], rough_p);
+      worst_z[0] = std::max(worst_z[0], z);
+      worst_z[1] = std::max(worst_z[1], rough_z);
+    }
+    std::printf("float64: p %.2g, log Z %.2g, %llu on the CPU; float32: p %.2g, log Z %.2g, %llu\n",
+                worst[0], worst_z[0], static_cast<unsigned long long>(cuda.statistics().on_cpu),
+                worst[1], worst_z[1], static_cast<unsigned long long>(narrow.statistics().on_cpu));
+    expect_ran(cuda);
+  }
+}
+
+// Around the sizes at which the kernels change, and beyond shared memory.
+TEST_F(CudaExactness, LongSentences) {
+  Pool pool;
+  for (const int n : {127, 128, 150, 160, 170, 200, 235, 255, 256, 300, 400}) {
+    SCOPED_TRACE(n);
+    for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
+      const std::vector<Problem> problems = {oracle::gaussian(n, 2, 5), oracle::uniform(n),
+                                             oracle::sparse(n, 0.1, 6)};
+      const Scores scores = batch_of(problems, root);
+      for (const Precision precision : {Precision::kFloat64, Precision::kFloat32}) {
+        Cuda cuda(precision);
+        const bool wide = precision == Precision::kFloat64;
+        const Answers exact = ask(pool, scores);
+        const Answers found = ask(cuda, scores);
+        for (std::size_t i = 0; i < problems.size(); ++i) {
+          ASSERT_EQ(found.outcomes[i], exact.outcomes[i]);
+          if (!exact.outcomes[i].ok()) continue;
+          EXPECT_LE(std::abs(found.log_z[i] - exact.log_z[i]),
+                    (wide ? 1e-12 : 1e-4) * std::max(1.0, std::abs(exact.log_z[i])));
+          EXPECT_LE(largest_difference(found.marginals[i], exact.marginals[i]),
+                    wide ? 1e-12 : 1e-3);
+        }
+        expect_ran(cuda);
+      }
+    }
+  }
+}
+
+TEST_F(CudaExactness, CayleyCounts) {
+  std::vector<Problem> problems;
+  for (int n = 1; n <= 100; ++n) problems.push_back(oracle::uniform(n));
+  Cuda cuda;
+  for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
+    const Answers found = ask(cuda, batch_of(problems, root));
+    for (int n = 1; n <= 100; ++n) {
+      const double exact =
+          root == RootRule::kSingle ? (n - 1) * std::log(n) : (n - 1) * std::log(n + 1);
+      EXPECT_NEAR(found.log_z[static_cast<std::size_t>(n) - 1], exact,
+                  1e-13 * std::max(1.0, exact));
+    }
+  }
+}
+
+// One bad sentence leaves the others alone, and says what is wrong as the CPU does.
+TEST_F(CudaExactness, Outcomes) {
+  std::vector<Problem> problems(6, oracle::gaussian(5, 1, 3));
+  problems[1].scores[2 * 6 + 4] = NAN;
+  problems[2].scores[3] = HUGE_VAL;
+  problems[3].scores[6 * 4 + 2] = 1e16;
+  for (std::size_t m = 1; m <= 5; ++m) problems[4].scores[m] = -HUGE_VAL;
+  problems[5].scores[2 * 6 + 2] = NAN;  // The diagonal is ignored.
+  problems[5].scores[6] = NAN;          // And so is column 0.
+  const double nothing = 0;
+  for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
+    std::vector<ScoreView> views;
+    for (const Problem& p : problems) views.emplace_back(p.scores.data(), p.n);
+    views.emplace_back(&nothing, 0);
+    const Scores scores(views, root);
+    Cuda cuda;
+    Pool pool;
+    const Answers found = ask(cuda, scores);
+    const Answers exact = ask(pool, scores);
+    EXPECT_EQ(found.outcomes, exact.outcomes);
+    EXPECT_EQ(found.outcomes[3], (Outcome{Status::kBadScore, 4, 2}));
+    EXPECT_TRUE(std::isnan(found.log_z[1]));
+    EXPECT_DOUBLE_EQ(found.log_z[0], exact.log_z[0]);
+    EXPECT_DOUBLE_EQ(found.log_z[5], exact.log_z[5]);
+  }
+}
+
+}  // namespace
+}  // namespace taproot

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trees with replacement on the device: those of the CPU, and the law.
+#include <cmath>
+
+#include "cuda/on_device.h"
+#include "law/statistics.h"
+#include "support/families.h"
+
+namespace taproot {
+namespace {
+
+using law::kAlpha;
+using law::TreeCounts;
+using oracle::Problem;
+using oracle::Root;
+
+template <typename Where>
+std::vector<std::vector<std::int32_t>> draw(Where& where, const Scores& scores, std::size_t k,
+                                            std::uint64_t seed) {
+  std::vector<std::vector<std::int32_t>> trees;
+  std::vector<TreeBuffer> out;
+  for (std::size_t b = 0; b < scores.size(); ++b) {
+    trees.emplace_back(k * static_cast<std::size_t>(scores[b].n()), -7);
+  }
+  for (std::size_t b = 0; b < scores.size(); ++b) out.push_back({trees[b].data(), scores[b].n()});
+  std::vector<Outcome> outcomes(scores.size());
+  SampleOptions options;
+  options.seed = seed;
+  sample(where, scores, k, options, outcomes, out, 11);
+  for (std::size_t b = 0; b < scores.size(); ++b) {
+    if (!outcomes[b].ok()) trees[b].clear();
+  }
+  return trees;
+}
+
+class CudaSample : public OnDevice {};
+
+// Weights, alias tables and draws have the same bits as on the CPU; the roots' law and what
+// un-elimination scans differ in the last ones. So a tree differs with a probability of about n
+// 2^-53, and none should here.
+TEST_F(CudaSample, TreesOfTheCpu) {
+  std::vector<Problem> problems;
+  std::uint64_t seed = 1;
+  for (const int n : {1, 2, 3, 8, 25, 31, 32, 60, 100, 130}) {
+    problems.push_back(oracle::gaussian(n, 1, ++seed));
+    problems.push_back(oracle::gaussian(n, 4, ++seed));
+    problems.push_back(oracle::sparse(n, 0.5, ++seed));
+    problems.push_back(oracle::attractor_pairs(n, 12, ++seed));
+    problems.push_back(oracle::masked(n, -1e4, ++seed));
+  }
+  constexpr std::size_t kTrees = 300;
+  Pool pool;
+  for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
+    for (const Precision precision : {Precision::kFloat64, Precision::kFloat32}) {
+      Cuda cuda(precision);
+      const Scores scores = batch_of(problems, root);
+      const auto found = draw(cuda, scores, kTrees, 5);
+      const auto exact = draw(pool, scores, kTrees, 5);
+      std::size_t different = 0;
+      std::size_t all = 0;
+      for (std::size_t b = 0; b < problems.size(); ++b) {
+        ASSERT_EQ(found[b].size(), exact[b].size());
+        const auto n = static_cast<std::size_t>(problems[b].n);
+        for (std::size_t s = 0; s < exact[b].size() / n; ++s) {
+          const TreeView tree(found[b].data() + s * n, n);
+          ASSERT_TRUE(is_tree(tree, root)) << "sentence " << b << " tree " << s;
+          different += !std::equal(tree.begin(), tree.end(), exact[b].data() + s * n);
+          ++all;
+        }
+      }
+      EXPECT_LE(different, precision == Precision::kFloat64 ? 0 : all / 1000);
+      const CudaStatistics statistics = cuda.statistics();
+      EXPECT_GT(statistics.fallbacks, 0U);
+      std::printf("%zu of %zu trees differ, %llu by elimination, %llu sentences on the CPU\n",
+                  different, all, static_cast<unsigned long long>(statistics.fallbacks),
+                  static_cast<unsigned long long>(statistics.on_cpu));
+      expect_ran(cuda);
+    }
+  }
+}
+
+TEST_F(CudaSample, Law) {
+  constexpr std::size_t kTrees = 200000;
+  for (const Problem& problem :
+       {oracle::gaussian(4, 1.5, 3), oracle::sparse(5, 0.6, 2), oracle::attractor_pairs(5, 3, 5),
+        oracle::attractor_pairs(4, 12, 6), oracle::rings(5, 3, 8, 7)}) {
+    for (const Root root : {Root::kSingle, Root::kMulti}) {
+      for (const Precision precision : {Precision::kFloat64, Precision::kFloat32}) {
+        Cuda cuda(precision);
+        const auto trees = draw(cuda, copies_of(problem, 1, rule(root)), kTrees, 99)[0];
+        TreeCounts counts;
+        const auto n = static_cast<std::size_t>(problem.n);
+        for (std::size_t s = 0; s < kTrees; ++s) {
+          ++counts[Tree(trees.begin() + static_cast<std::ptrdiff_t>(s * n),
+                        trees.begin() + static_cast<std::ptrdiff_t>((s + 1) * n))];
+        }
+        EXPECT_GT(law::tree_law_p(problem, root, counts), kAlpha) << name(root);
+        // The same counts do not pass for another law.
+        Problem other = problem;
+        other.scores[2] += 0.2;
+        EXPECT_LT(law::tree_law_p(other, root, counts), kAlpha);
+        expect_ran(cuda);
+      }
+    }
+  }
+}
+
+// Sentences are independent of the batch that they are in.
+TEST_F(CudaSample, BatchesMayBeSplit) {
+  const std::vector<Problem> problems = {oracle::gaussian(20, 1, 1), oracle::gaussian(70, 1, 2),
+                                         oracle::gaussian(5, 1, 3)};
+  Cuda cuda;
+  const auto whole = draw(cuda, batch_of(problems, RootRule::kSingle), 100, 1);
+  std::vector<std::int32_t> alone(100 * 5);
+  const TreeBuffer out{alone.data(), 5};
+  Outcome outcome;
+  SampleOptions options;
+  options.seed = 1;
+  sample(cuda, copies_of(problems[2], 1, RootRule::kSingle), 100, options, {&outcome, 1}, {&out, 1},
+         13);
+  EXPECT_EQ(alone, whole[2]);
+}
+
+TEST_F(CudaSample, OtherAlgorithmsAreRefused) {
+  Cuda cuda;
+  const Problem problem = oracle::uniform(3);
+  std::vector<std::int32_t> heads(3);
+  const TreeBuffer out{heads.data(), 3};
+  Outcome outcome;
+  SampleOptions options;
+  options.algorithm = Algorithm::kColbourn;
+  EXPECT_THROW(
+      sample(cuda, copies_of(problem, 1, RootRule::kSingle), 1, options, {&outcome, 1}, {&out, 1}),
+      std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace taproot
