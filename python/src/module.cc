@@ -19,5 +19,6 @@ NB_MODULE(_taproot, m) {
   init_distribution(m);
   init_iterator(m);
   init_estimate(m);
+  init_cuda(m);
   init_draw(m);
 }

@@ -9,6 +9,7 @@ void init_constraints(nanobind::module_& m);
 void init_distribution(nanobind::module_& m);
 void init_iterator(nanobind::module_& m);
 void init_estimate(nanobind::module_& m);
+void init_cuda(nanobind::module_& m);
 void init_draw(nanobind::module_& m);
 
 }  // namespace taproot::python

@@ -17,6 +17,7 @@ from ._results import (
     horvitz_thompson_weight,
     inclusion_probability,
 )
+from ._taproot import cuda_available, cuda_description
 from ._taproot import version as _version
 from ._threads import get_num_threads, set_num_threads
 
@@ -35,6 +36,8 @@ __all__ = [
     "Tree",
     "WithoutReplacement",
     "__version__",
+    "cuda_available",
+    "cuda_description",
     "get_num_threads",
     "horvitz_thompson_weight",
     "inclusion_probability",

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Taproot for PyTorch: differentiable functions of scores, and a ``torch.distributions.Distribution``.
 
-Scores are CPU tensors of shape (..., N+1, N+1), float32 or float64, read without a copy; ``lengths`` has shape (...).
-All arithmetic is in float64 and exact; results have the scores' dtype. Gradients are exact too: that of
+Scores are tensors of shape (..., N+1, N+1), float32 or float64, read without a copy; ``lengths`` has shape (...).
+All arithmetic on the CPU is in float64 and exact; results have the scores' dtype. Gradients are exact too: that of
 ``log_partition`` is ``marginals``, whose own is the covariance of edges. So ``log_partition`` and ``log_prob`` can be
 differentiated twice, ``marginals``, ``expectation``, ``entropy`` and the divergences once; asking for more is an error.
+
+CUDA tensors stay on their device, where taproot was built for it (``taproot.cuda_available()``): ``log_partition`` and
+``log_prob`` with their gradients, ``marginals`` and ``entropy`` without, ``sample``, and ``sample_without_replacement``
+by ``beam``, on PyTorch's current stream, in the scores' precision. The rest says that it is not done there.
 
 >>> import torch, taproot.torch
 >>> scores = torch.zeros(4, 4, dtype=torch.float64, requires_grad=True)
@@ -25,12 +29,15 @@ from torch.distributions import constraints, kl
 from . import _distribution
 from ._distribution import Algorithm, DistinctAlgorithm, Root
 from ._results import WithoutReplacement
+from ._torch_cuda import CudaTrees
+from ._torch_tree import is_tree
 
 __all__ = [
     "DependencyTrees",
     "cross_entropy",
     "entropy",
     "expectation",
+    "is_tree",
     "kl_divergence",
     "log_partition",
     "log_prob",
@@ -40,7 +47,7 @@ __all__ = [
 
 def _numpy(tensor: Tensor, name: str) -> np.ndarray[Any, Any]:
     if tensor.device.type != "cpu":
-        raise ValueError(f"{name} is on {tensor.device}: taproot.torch works on CPU tensors")
+        raise ValueError(f"{name} is on {tensor.device}, and must be on the CPU or a CUDA device, where the scores are")
     if tensor.layout != torch.strided:
         raise ValueError(f"{name} must be a dense tensor")
     if tensor.dtype == torch.bfloat16:  # NumPy has none; float32 holds every one of them.
@@ -48,25 +55,31 @@ def _numpy(tensor: Tensor, name: str) -> np.ndarray[Any, Any]:
     return tensor.detach().resolve_neg().numpy()
 
 
-def _trees(scores: Tensor, lengths: Any, root: Root) -> _distribution.DependencyTrees:
+def _trees(scores: Tensor, lengths: Any, root: Root) -> _distribution.DependencyTrees | CudaTrees:
     """The scores as one flat batch."""
     if not isinstance(scores, Tensor) or not scores.is_floating_point():
         raise ValueError("scores must be a tensor of floating-point numbers")
-    array = _numpy(scores, "scores")
-    if array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.shape[-1] == 0:
-        raise ValueError(f"scores must have shape (..., N+1, N+1), not {tuple(array.shape)}")
-    batch = array.shape[:-2]
-    flat = array if array.ndim == 3 else array.reshape((-1, *array.shape[-2:]))
+    shape = tuple(scores.shape)
+    if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] == 0:
+        raise ValueError(f"scores must have shape (..., N+1, N+1), not {shape}")
     if lengths is not None:
-        lengths = np.asarray(lengths)
-        if lengths.shape != batch:
-            raise ValueError(f"lengths must have shape {batch}, not {lengths.shape}")
-        lengths = lengths.reshape(-1)
-    return _distribution.DependencyTrees(flat, lengths, root, copy=False)
+        if np.shape(lengths) != shape[:-2]:
+            raise ValueError(f"lengths must have shape {shape[:-2]}, not {np.shape(lengths)}")
+        lengths = lengths.reshape(-1) if isinstance(lengths, Tensor) else np.asarray(lengths).reshape(-1)
+    if scores.device.type == "cuda":
+        return CudaTrees(scores.detach().reshape(-1, *shape[-2:]), lengths, root)
+    array = _numpy(scores, "scores")
+    flat = array if array.ndim == 3 else array.reshape((-1, *shape[-2:]))
+    return _distribution.DependencyTrees(flat, None if lengths is None else np.asarray(lengths), root, copy=False)
 
 
 def _tensor(values: Any, like: Tensor, shape: tuple[int, ...]) -> Tensor:
-    return torch.from_numpy(np.asarray(values)).reshape(shape).to(like.dtype)
+    tensor = values if isinstance(values, Tensor) else torch.from_numpy(np.asarray(values))
+    return tensor.reshape(shape).to(like.dtype)
+
+
+def _lengths(trees: _distribution.DependencyTrees | CudaTrees) -> Tensor:
+    return torch.as_tensor(trees.lengths)
 
 
 def _spread(grad: Tensor) -> Tensor:
@@ -80,7 +93,7 @@ def _spread(grad: Tensor) -> Tensor:
 
 class _Marginals(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, trees: _distribution.DependencyTrees) -> Tensor:
+    def forward(ctx: Any, scores: Tensor, trees: Any) -> Tensor:
         ctx.save_for_backward(scores)
         ctx.trees = trees
         return _tensor(trees.marginals(), scores, scores.shape)
@@ -95,9 +108,11 @@ class _HessianProduct(torch.autograd.Function):
     """The Hessian of log Z times a vector: linear in it, and symmetric."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, vector: Tensor, trees: _distribution.DependencyTrees) -> Tensor:
+    def forward(ctx: Any, scores: Tensor, vector: Tensor, trees: Any) -> Tensor:
         ctx.save_for_backward(scores)
         ctx.trees = trees
+        if isinstance(trees, CudaTrees):
+            return trees.hessian_product(vector)
         direction = _numpy(vector, "the gradient").astype(np.float64).reshape((len(trees), *vector.shape[-2:]))
         return _tensor(trees.hessian_product(direction), scores, scores.shape)
 
@@ -114,7 +129,7 @@ class _HessianProduct(torch.autograd.Function):
 
 class _LogPartition(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, trees: _distribution.DependencyTrees) -> Tensor:
+    def forward(ctx: Any, scores: Tensor, trees: Any) -> Tensor:
         ctx.save_for_backward(scores)
         ctx.trees = trees
         return _tensor(trees.log_partition(), scores, scores.shape[:-2])
@@ -129,7 +144,7 @@ class _Entropy(torch.autograd.Function):
     """Its gradient is -H S, H the Hessian of log Z."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, trees: _distribution.DependencyTrees) -> Tensor:
+    def forward(ctx: Any, scores: Tensor, trees: Any) -> Tensor:
         ctx.save_for_backward(scores)
         ctx.trees = trees
         return _tensor(trees.entropy(), scores, scores.shape[:-2])
@@ -144,9 +159,7 @@ class _CrossEntropy(torch.autograd.Function):
     """Its gradient is -H_p S_q for p's scores, and q's marginals less p's for q's."""
 
     @staticmethod
-    def forward(
-        ctx: Any, scores: Tensor, other: Tensor, p: _distribution.DependencyTrees, q: _distribution.DependencyTrees
-    ) -> Tensor:
+    def forward(ctx: Any, scores: Tensor, other: Tensor, p: Any, q: Any) -> Tensor:
         ctx.save_for_backward(scores, other)
         ctx.trees = (p, q)
         return _tensor(p.cross_entropy(q), scores, scores.shape[:-2])
@@ -167,9 +180,12 @@ class _LogProb(torch.autograd.Function):
     """Its gradient is the tree's edges less the marginals; none for what is no tree."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, heads: Tensor, trees: _distribution.DependencyTrees) -> Tensor:
-        n = heads.shape[-1]
-        flat = _numpy(heads, "heads").reshape(-1, len(trees), n)
+    def forward(ctx: Any, scores: Tensor, heads: Tensor, trees: Any) -> Tensor:
+        flat = heads.reshape(-1, len(trees), heads.shape[-1])
+        if not isinstance(trees, CudaTrees):
+            flat = _numpy(flat, "heads")
+        elif heads.device != scores.device:
+            raise ValueError(f"heads are on {heads.device}, and the scores on {scores.device}")
         out = _tensor(trees.log_prob(flat), scores, heads.shape[:-1])
         ctx.save_for_backward(scores, heads, out)
         ctx.trees = trees
@@ -182,8 +198,9 @@ class _LogProb(torch.autograd.Function):
         batch, side = len(ctx.trees), scores.shape[-1]
         draws = heads.reshape(-1, batch, side - 1)
         of_draws = grad.reshape(-1, batch)
-        at = (torch.arange(batch)[:, None] * side + draws) * side + torch.arange(1, side)
-        real = (torch.arange(1, side) <= torch.from_numpy(ctx.trees.lengths)[:, None]).expand_as(draws)
+        word = torch.arange(1, side, device=heads.device)
+        at = (torch.arange(batch, device=heads.device)[:, None] * side + draws) * side + word
+        real = (word <= _lengths(ctx.trees)[:, None]).expand_as(draws)
         edges = scores.new_zeros(batch * side * side)
         edges = edges.index_add(0, at[real], of_draws[..., None].expand(draws.shape)[real])
         total = of_draws.sum(0).reshape(scores.shape[:-2])
@@ -246,15 +263,7 @@ class _Trees(constraints.Constraint):
         super().__init__()
 
     def check(self, value: Tensor) -> Tensor:
-        heads = value.long()
-        word = torch.arange(1, self.n + 1)
-        real = word <= self.lengths[..., None]
-        valid = (torch.where(real, (heads >= 0) & (heads <= self.lengths[..., None]), heads == -1)).all(-1)
-        node = torch.nn.functional.pad(torch.where(real & (heads >= 0) & (heads <= self.n), heads, 0), (1, 0))
-        for _ in range(max(self.n, 1).bit_length()):  # Where 1, 2, 4, ... steps towards ROOT lead.
-            node = node.gather(-1, node)
-        valid = valid & (node == 0).all(-1)
-        return valid & (((heads == 0) & real).sum(-1) == 1) if self.root == "single" else valid
+        return is_tree(value, self.lengths.to(value.device), self.root)
 
 
 class DependencyTrees(torch.distributions.Distribution):
@@ -284,7 +293,7 @@ class DependencyTrees(torch.distributions.Distribution):
         self._trees = _trees(scores, lengths, root)
         n = scores.shape[-1] - 1
         batch = scores.shape[:-2]
-        self.lengths = torch.from_numpy(np.array(self._trees.lengths)).long().reshape(batch)
+        self.lengths = _lengths(self._trees).long().reshape(batch)
         super().__init__(batch, torch.Size([n]), validate_args=validate_args)
 
     @property
@@ -333,7 +342,7 @@ class DependencyTrees(torch.distributions.Distribution):
         return self._trees.sample_without_replacement(k, _seed(seed), algorithm)
 
     def _heads(self, heads: Any, leading: Any) -> Tensor:
-        return torch.from_numpy(heads).long().reshape((*leading, *self.batch_shape, *self.event_shape))
+        return torch.as_tensor(heads).long().reshape((*leading, *self.batch_shape, *self.event_shape))
 
 
 def _seed(seed: int | None) -> int:

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which heads are trees, on any device."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ._distribution import Root
+
+
+def is_tree(heads: Tensor, lengths: Tensor, root: Root = "single") -> Tensor:
+    """Which of the heads, shape (..., N), are trees under the root rule; padding must be -1. Shape (...).
+
+    >>> import torch, taproot.torch
+    >>> taproot.torch.is_tree(torch.tensor([[2, 0], [2, 1], [0, 0]]), torch.tensor(2))
+    tensor([ True, False, False])
+    """
+    n = heads.shape[-1]
+    heads = heads.long()
+    last = lengths[..., None]
+    real = torch.arange(1, n + 1, device=heads.device) <= last
+    valid = torch.where(real, (heads >= 0) & (heads <= last), heads == -1).all(-1)
+    node = torch.nn.functional.pad(torch.where(real & (heads >= 0) & (heads <= n), heads, 0), (1, 0))
+    for _ in range(max(n, 1).bit_length()):  # Where 1, 2, 4, ... steps towards ROOT lead.
+        node = node.gather(-1, node)
+    valid = valid & (node == 0).all(-1)
+    return valid & (((heads == 0) & real).sum(-1) == 1) if root == "single" else valid
+
+
+is_tree.__module__ = "taproot.torch"
