@@ -53,4 +53,29 @@ TAPROOT_API std::string marginals_svg(std::span<const std::string> words,
                                       std::span<const double> marginals,
                                       const SvgOptions& options = {});
 
+struct TextOptions {
+  /// Cells of a line, at least 20. What does not fit goes on in a block below, and a line that is
+  /// cut bears the same number on both sides of the cut; a word wider than that takes several
+  /// lines.
+  std::size_t width = 80;
+  /// Whether strength is shown by escape sequences too: bold, faint, and labels in colour.
+  bool color = false;
+  /// Of a tree, as in SvgOptions.
+  std::span<const std::string> labels;
+  /// Of marginals, as in SvgOptions.
+  double threshold = 0.05;
+};
+
+/// The tree for a terminal, in box-drawing characters and UTF-8: lines of at most `width` cells,
+/// each ended by a line feed. ROOT is drawn as a word before the first. Cells are counted as
+/// terminals do: wide characters take two, combining marks none.
+TAPROOT_API std::string tree_text(std::span<const std::string> words, TreeView heads,
+                                  const TextOptions& options = {});
+
+/// The same for marginals. Each edge bears its probability in per cent; lines are heavy from 75 per
+/// cent on, and dashed below 25.
+TAPROOT_API std::string marginals_text(std::span<const std::string> words,
+                                       std::span<const double> marginals,
+                                       const TextOptions& options = {});
+
 }  // namespace taproot
