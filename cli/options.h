@@ -21,7 +21,8 @@ struct Options {
   RootRule root = RootRule::kSingle;
   std::string algorithm = "auto";
   std::size_t k = 10;
-  int top = 3;  ///< Words that `edges` shows of each sentence.
+  int top = 3;         ///< Words that `edges` shows of each sentence.
+  bool has_k = false;  ///< Whether -k was given: `show` draws samples then.
   std::uint64_t seed = 0;
   int threads = 0;
 
@@ -30,8 +31,14 @@ struct Options {
   std::string label_scores;  ///< .npz
   Constraints constraints;
 
-  std::string output;  ///< Empty: standard output.
-  std::string format;  ///< Empty: by the output's ending.
+  std::string output;          ///< Empty: standard output.
+  std::string format;          ///< Empty: by the output's ending.
+  bool marginals = false;      ///< `show` the probabilities of edges.
+  double threshold = 0.05;     ///< Of edges that `show` and `report` draw.
+  double floor = 0.001;        ///< Edges below it are not in a report at all.
+  std::string color = "auto";  ///< auto, always or never.
+  std::size_t width = 0;       ///< Of the terminal; 0: what it says.
+  std::string title;           ///< Of a report.
   bool quiet = false;
   bool progress = false;
 };

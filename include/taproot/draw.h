@@ -46,8 +46,8 @@ TAPROOT_API std::string tree_svg(std::span<const std::string> words, TreeView he
                                  const SvgOptions& options = {});
 
 /// The edges of a distribution, row-major [n+1][n+1] as marginals() gives them: the opacity of an
-/// edge is its probability, which data-p repeats. Where an edge is drawn depends on the words alone
-/// and not on the threshold. Column 0 and the diagonal are ignored. Throws also where another entry
+/// edge is its probability, to four digits. Where an edge is drawn depends on the words alone and
+/// not on the threshold. Column 0 and the diagonal are ignored. Throws also where another entry
 /// is not in [0, 1] (rounding above 1 by 1e-6 is accepted) or the threshold is not.
 TAPROOT_API std::string marginals_svg(std::span<const std::string> words,
                                       std::span<const double> marginals,
