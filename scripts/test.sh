@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every test: the rules of the text, the release build, the sanitizer build, a short fuzzing run.
+# Every test: the rules of the text, the release build, its report in a browser, the sanitizer build,
+# a short fuzzing run.
 source "$(dirname "$0")/common.sh"
-need_packages $BUILD_PACKAGES $TEST_PACKAGES
+need_packages $BUILD_PACKAGES $TEST_PACKAGES $BROWSER_PACKAGES
 
 section() { printf '\n== %s\n' "$*"; }
 
@@ -12,6 +13,9 @@ scripts/check.sh
 section "Release build"
 build release -DTAPROOT_TESTS=ON
 ctest --test-dir build/release -j2 --output-on-failure --no-tests=error | tail -n +3
+
+section "The report's page in Chromium"
+/usr/bin/python3 tests/browser/report_test.py build/release/cli/taproot 2>&1 | tail -n 60
 
 section "Address and undefined-behaviour sanitizers"
 build dev

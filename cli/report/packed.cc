@@ -13,7 +13,7 @@ std::string packed(std::string_view text) {
   uLongf size = compressBound(static_cast<uLong>(text.size()));
   std::vector<std::uint8_t> bytes(size);
   const auto* const data = reinterpret_cast<const Bytef*>(text.data());
-  if (compress2(bytes.data(), &size, data, static_cast<uLong>(text.size()), 6) != Z_OK) {
+  if (compress2(bytes.data(), &size, data, static_cast<uLong>(text.size()), 7) != Z_OK) {
     throw std::runtime_error("zlib could not deflate a sentence");
   }
   constexpr std::string_view kLetters =

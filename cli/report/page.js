@@ -117,7 +117,9 @@
     for (const arc of arcs()) {
       const h = Number(arc.dataset.h);
       const m = Number(arc.dataset.m);
-      arc.classList.toggle("picked", tree ? tree.heads[m - 1] === h : m === state.word);
+      const picked = tree ? tree.heads[m - 1] === h : m === state.word;
+      arc.classList.toggle("picked", picked);
+      if (picked) arc.parentNode.append(arc);  // On top of the others.
     }
     for (const word of $("drawing").querySelectorAll("[data-i]")) {
       word.classList.toggle("word", Number(word.dataset.i) === state.word);

@@ -16,9 +16,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Six digits are more than anybody reads, and a report holds many numbers.
-double shortened(double value) {
-  return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
+// Few digits: nobody reads more, and a report holds many numbers.
+double shortened(double value, int digits = 6) {
+  return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
 }
 
 Json begin_sentence(const Context& context, std::size_t i) {
@@ -67,7 +67,7 @@ std::string sentence_html(const Context& context, std::size_t i, const Factoriza
       const double q = p[h * side + m];
       if (q > 0) sum -= q * std::log(q);
     }
-    of_words.push_back(std::abs(shortened(sum)));  // Not "-0".
+    of_words.push_back(std::abs(shortened(sum, 4)));  // Not "-0".
   }
   details["entropy_of_words"] = std::move(of_words);
 

@@ -27,11 +27,8 @@ std::string marginals_svg(std::span<const std::string> words, std::span<const do
                           const SvgOptions& options) {
   using namespace detail;
   require(options.labels.empty(), "marginals_svg", "labels are for trees");
-  std::vector<Arc> arcs =
+  const std::vector<Arc> arcs =
       marginal_arcs(marginals, words.size(), options.threshold, options.also, "marginals_svg");
-  // The probable ones last, on top of the others.
-  std::stable_sort(arcs.begin(), arcs.end(),
-                   [](const Arc& a, const Arc& b) { return a.probability < b.probability; });
   const auto n = static_cast<std::size_t>(side_of(marginals.size()));
   const WordLine line = place_words(shown_words(words, n), {}, {});
   int above = 0;
