@@ -188,7 +188,7 @@
     $("trees").replaceChildren(...s.trees.map((tree, i) => {
       const share = element("span", { class: "share" }, bar(tree.count / about.samples));
       const button = element("button", { type: "button" }, share,
-        element("span", { class: "numbers" }, `${tree.count} ×  p = ${number(Math.exp(tree.log_prob))}`),
+        element("span", { class: "numbers" }, `${tree.count} of ${about.samples} · p = ${number(Math.exp(tree.log_prob))}`),
         element("span", { class: "how" }, ...(i === 0 ? ["most frequent"] : difference(s, tree, s.trees[0]))));
       button.addEventListener("click", () => pick_tree(i));
       return element("li", {}, button);

@@ -2,6 +2,7 @@
 #include "draw/text.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/check.h"
 #include "draw/columns.h"
@@ -13,50 +14,59 @@ namespace {
 
 constexpr std::string_view kMark = "\u200e";  // Left-to-right mark.
 
-// The lines of one drawing, from the top down.
+// The lines of one drawing. Rows are made once, from the top down, and dealt out to the blocks.
 class Page {
  public:
   Page(const TextDrawing& drawing, int highest, std::size_t width, bool color)
       : drawing_(drawing),
         columns_(place_columns(drawing.nodes, drawing.arcs, drawing.labels, width)),
+        width_(width),
         color_(color),
         by_level_(static_cast<std::size_t>(highest) + 1),
-        legs_(columns_.blocks.back().end + 1) {
+        legs_(columns_.blocks.back().end + 1, Weight::kNone) {
     for (std::size_t a = 0; a < drawing.arcs.size(); ++a) {
-      const Arc& arc = drawing.arcs[a];
-      by_level_[static_cast<std::size_t>(arc.level)].push_back(a);
-      legs_[columns_.left(arc)].push_back({arc.level, drawing.weights[a]});
-      legs_[columns_.right(arc)].push_back({arc.level, drawing.weights[a]});
+      by_level_[static_cast<std::size_t>(drawing.arcs[a].level)].push_back(a);
     }
   }
 
   std::string text() {
-    for (std::size_t b = 0; b < columns_.blocks.size(); ++b) {
-      if (b > 0) out_ += "\n";
-      write_block(b);
+    const std::size_t blocks = columns_.blocks.size();
+    std::vector<std::string> parts(blocks);
+    std::vector<std::vector<int>> passing(blocks + 1);
+    for (std::size_t b = 1; b < blocks; ++b) passing[b] = passing_at(columns_.blocks[b].begin);
+    for (std::size_t level = by_level_.size(); level-- > 0;) {
+      const Row row = row_at(level);
+      for (std::size_t b = 0; b < blocks; ++b) {
+        out_.swap(parts[b]);
+        write_row(row, columns_.blocks[b], rank(passing[b], level), rank(passing[b + 1], level));
+        out_.swap(parts[b]);
+      }
     }
-    return std::move(out_);
+    std::string all;
+    for (std::size_t b = 0; b < blocks; ++b) {
+      if (b > 0) all += "\n";
+      all += parts[b];
+      write_words(columns_.blocks[b]);
+      all += std::exchange(out_, {});
+    }
+    for (const std::size_t a : unplaced_) write_below(a);
+    return all + out_;
   }
 
  private:
-  struct Leg {
-    int level;
-    Weight weight;
-  };
   using Row = std::vector<Cell>;
 
-  // The row of a level; level 0 is the one just above the words.
-  Row row_at(std::size_t level) const {
+  // The row of a level, which must come after those above it; level 0 is just above the words.
+  Row row_at(std::size_t level) {
     Row row(legs_.size());
-    const int here = static_cast<int>(level);
-    for (std::size_t x = 0; x < legs_.size(); ++x) {
-      for (const Leg& leg : legs_[x]) {
-        Weight& down = row[x].sides[Cell::kDown];
-        Weight& up = row[x].sides[Cell::kUp];
-        if (leg.level >= here) down = std::max(down, leg.weight);
-        if (leg.level > here) up = std::max(up, leg.weight);
+    for (std::size_t x = 0; x < row.size(); ++x) row[x].sides[Cell::kUp] = legs_[x];
+    for (const std::size_t a : by_level_[level]) {
+      for (const std::size_t x :
+           {columns_.left(drawing_.arcs[a]), columns_.right(drawing_.arcs[a])}) {
+        legs_[x] = std::max(legs_[x], drawing_.weights[a]);
       }
     }
+    for (std::size_t x = 0; x < row.size(); ++x) row[x].sides[Cell::kDown] = legs_[x];
     for (const std::size_t a : by_level_[level]) draw_level_line(a, row);
     if (level > 0) return row;
     for (const Arc& arc : drawing_.arcs) {
@@ -67,7 +77,7 @@ class Page {
     return row;
   }
 
-  void draw_level_line(std::size_t a, Row& row) const {
+  void draw_level_line(std::size_t a, Row& row) {
     const std::size_t left = columns_.left(drawing_.arcs[a]);
     const std::size_t right = columns_.right(drawing_.arcs[a]);
     const Weight weight = drawing_.weights[a];
@@ -75,69 +85,77 @@ class Page {
       if (x > left) row[x].sides[Cell::kBefore] = weight;
       if (x < right) row[x].sides[Cell::kAfter] = weight;
     }
-    if (!drawing_.labels[a].empty()) write_label(drawing_.labels[a], left, right, row);
+    const std::string& label = drawing_.labels[a];
+    if (label.empty()) return;
+    std::size_t x = 0;
+    if (!find_place(cell_width(label), left, right, row, x)) return unplaced_.push_back(a);
+    for (const std::string& one : split_cells(label, 1)) {
+      const std::size_t wide = cell_width(one);
+      row[x].text = one;
+      for (std::size_t i = 1; i < wide; ++i) row[x + i].covered = true;
+      x += wide;
+    }
   }
 
-  // As near the middle as there is a place that no line crosses and no block ends in.
-  void write_label(const std::string& label, std::size_t left, std::size_t right, Row& row) const {
-    const std::size_t cells = cell_width(label);
-    if (right < left + cells + 1) return;  // Never: the columns were placed with room.
+  // For so many cells, as near the middle as there is a place that no block ends in and, if there
+  // is such a one, no line crosses. False if the label is wider than its line, or than the
+  // terminal.
+  bool find_place(std::size_t cells, std::size_t left, std::size_t right, const Row& row,
+                  std::size_t& place) const {
+    if (right < left + cells + 1) return false;
     const std::size_t last = right - cells - 1;
     const std::size_t middle = (left + right + 1 - cells) / 2;
     const auto is_free = [&](std::size_t begin, bool crossings) {
       for (const Block& block : columns_.blocks) {
         if (begin <= block.begin && begin + cells > block.begin) return false;
       }
-      for (std::size_t x = begin; x < begin + cells && crossings; ++x) {
+      for (std::size_t x = begin; x < begin + cells && !crossings; ++x) {
         if (row[x].sides[Cell::kUp] != Weight::kNone) return false;
       }
       return true;
     };
-    std::size_t best = middle;
-    bool found = false;
-    for (const bool crossings : {true, false}) {
-      for (std::size_t shift = 0; shift <= right - left && !found; ++shift) {
+    for (const bool crossings : {false, true}) {
+      for (std::size_t shift = 0; shift <= right - left; ++shift) {
         for (const bool after : {false, true}) {
-          if (found || (!after && middle < left + 2 + shift)) continue;
-          const std::size_t begin = after ? middle + shift : middle - shift;
-          if (begin > last || !is_free(begin, crossings)) continue;
-          best = begin;
-          found = true;
+          if (!after && middle < left + 1 + shift) continue;
+          place = after ? middle + shift : middle - shift;
+          if (place <= last && is_free(place, crossings)) return true;
         }
       }
     }
-    for (const std::string& one : split_cells(label, 1)) {
-      const std::size_t wide = cell_width(one);
-      row[best].text = one;
-      for (std::size_t i = 1; i < wide; ++i) row[best + i].covered = true;
-      best += wide;
-    }
+    return false;
   }
 
-  void write_block(std::size_t b) {
-    const Block& block = columns_.blocks[b];
-    const std::vector<int> before = passing(block.begin);
-    const std::vector<int> after =
-        b + 1 < columns_.blocks.size() ? passing(block.end) : std::vector<int>{};
-    for (std::size_t level = by_level_.size(); level-- > 0;) {
-      const Row row = row_at(level);
-      const bool empty = std::all_of(row.begin() + static_cast<std::ptrdiff_t>(block.begin),
-                                     row.begin() + static_cast<std::ptrdiff_t>(block.end),
-                                     [](const Cell& cell) { return cell.is_empty(); });
-      if (empty) continue;  // Lines that go on are known by their numbers, not by their rows.
-      margin(rank(before, level));
-      for (std::size_t x = block.begin; x < block.end; ++x) put(row[x]);
-      if (const std::size_t number = rank(after, level); number > 0) {
-        style(kLabelStyle);
-        out_ += std::to_string(number);
-      }
+  void write_row(const Row& row, const Block& block, std::size_t before, std::size_t after) {
+    const auto at = [&](std::size_t x) { return row.begin() + static_cast<std::ptrdiff_t>(x); };
+    // Lines that go on are known by their numbers, not by their rows.
+    if (std::all_of(at(block.begin), at(block.end),
+                    [](const Cell& cell) { return cell.is_empty(); })) {
+      return;
+    }
+    margin(before);
+    for (std::size_t x = block.begin; x < block.end; ++x) put(row[x]);
+    if (after > 0) {
+      style(kLabelStyle);
+      out_ += std::to_string(after);
+    }
+    end_line();
+  }
+
+  // A label that had no room on its line.
+  void write_below(std::size_t a) {
+    const Arc& arc = drawing_.arcs[a];
+    const auto node = [&](int i) { return drawing_.nodes[static_cast<std::size_t>(i)]; };
+    const std::string line =
+        node(arc.head) + " → " + node(arc.modifier) + ": " + drawing_.labels[a];
+    for (const std::string& piece : split_cells(line, width_)) {
+      out_ += piece;
       end_line();
     }
-    write_words(block);
   }
 
   // The levels of the lines that go on from one block to the next at column x, upwards.
-  std::vector<int> passing(std::size_t x) const {
+  std::vector<int> passing_at(std::size_t x) const {
     std::vector<int> levels;
     for (const Arc& arc : drawing_.arcs) {
       if (columns_.left(arc) < x && x <= columns_.right(arc)) levels.push_back(arc.level);
@@ -228,9 +246,11 @@ class Page {
 
   const TextDrawing& drawing_;
   Columns columns_;
+  std::size_t width_;
   bool color_;
   std::vector<std::vector<std::size_t>> by_level_;
-  std::vector<std::vector<Leg>> legs_;  // By column.
+  std::vector<Weight> legs_;  // By column, of the arcs above the row in hand.
+  std::vector<std::size_t> unplaced_;
   std::string out_;
   std::size_t blanks_ = 0;
   std::string_view style_ = kPlain;

@@ -190,7 +190,7 @@ TEST(TreeText, CanBeReadBack) {
       std::vector<std::pair<int, int>> expected;
       for (int m = 1; m <= n; ++m) expected.emplace_back(heads[static_cast<std::size_t>(m) - 1], m);
       ASSERT_EQ(read_back(blocks_of(text, heads.size())), expected) << text;
-      if (options.labels.empty() || width < 70) continue;
+      if (options.labels.empty()) continue;
       for (const std::string& label : labels) {
         EXPECT_NE(text.find(label), std::string::npos) << label << "\n" << text;
       }
@@ -257,6 +257,17 @@ TEST(TreeText, SplitsWordsThatAreWiderThanTheTerminal) {
     if (c >= 'a' && c <= 'z') letters += c;
   }
   EXPECT_EQ(letters, alphabet + "b");
+}
+
+TEST(TreeText, WritesLabelsWithoutRoomBelow) {
+  const Strings labels = {"root", std::string(70, 'x')};
+  TextOptions options = wide(40);
+  options.labels = labels;
+  const std::string text = tree_text(Strings{"a", "b"}, Tree{0, 1}, options);
+  expect_fits(text, 40);
+  EXPECT_NE(text.find("root"), std::string::npos);
+  EXPECT_NE(text.find("\na → b: xxx"), std::string::npos) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), 'x'), 70);
 }
 
 TEST(TreeText, ColoursOnlyWhenAsked) {
