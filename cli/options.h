@@ -14,15 +14,12 @@ namespace taproot::cli {
 struct Options {
   std::vector<std::string> files;
   std::string lengths;
-  bool weights = false;
   std::size_t first = 0;
   std::size_t last = ~std::size_t{0};
 
-  RootRule root = RootRule::kSingle;
   std::string algorithm = "auto";
   std::size_t k = 10;
-  int top = 3;         ///< Words that `edges` shows of each sentence.
-  bool has_k = false;  ///< Whether -k was given: `show` draws samples then.
+  int top = 3;  ///< Words that `edges` shows of each sentence.
   std::uint64_t seed = 0;
   int threads = 0;
 
@@ -33,12 +30,15 @@ struct Options {
 
   std::string output;          ///< Empty: standard output.
   std::string format;          ///< Empty: by the output's ending.
-  bool marginals = false;      ///< `show` the probabilities of edges.
   double threshold = 0.05;     ///< Of edges that `show` and `report` draw.
   double floor = 0.001;        ///< Edges below it are not in a report at all.
   std::string color = "auto";  ///< auto, always or never.
   std::size_t width = 0;       ///< Of the terminal; 0: what it says.
   std::string title;           ///< Of a report.
+  RootRule root = RootRule::kSingle;
+  bool weights = false;    ///< The files hold weights, not their logs.
+  bool has_k = false;      ///< Whether -k was given: `show` draws samples then.
+  bool marginals = false;  ///< `show` the probabilities of edges.
   bool quiet = false;
   bool progress = false;
 };

@@ -41,8 +41,8 @@ file(WRITE "${OUT}.new" "// SPDX-License-Identifier: Apache-2.0
 
 namespace taproot::cli {
 
-const char* const kPageBefore = R\"page(${before})page\";
-const char* const kPageAfter = R\"page(${after})page\";
+const char* page_before() { return R\"page(${before})page\"; }
+const char* page_after() { return R\"page(${after})page\"; }
 
 }  // namespace taproot::cli
 ")

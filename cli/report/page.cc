@@ -58,7 +58,7 @@ ReportPage::ReportPage(const Options& options) : file_(options.output) {
       {"samples", options.k},           {"seed", options.seed},   {"root", to_string(options.root)},
       {"threshold", options.threshold}, {"floor", options.floor},
   };
-  std::string before = kPageBefore;
+  std::string before = page_before();
   // The title last: it may hold anything.
   replace(before, "{{about}}", escape_script(about.dump()));
   replace(before, "{{title}}", escape_html(title_of(options)));
@@ -66,7 +66,7 @@ ReportPage::ReportPage(const Options& options) : file_(options.output) {
 }
 
 void ReportPage::finish() {
-  file_.write(kPageAfter);
+  file_.write(page_after());
   file_.commit();
 }
 

@@ -12,8 +12,8 @@ namespace taproot::cli {
 
 /// The page around the sentences, from page.html, page.css and page.js; made by
 /// cmake/embed_page.cmake.
-extern const char* const kPageBefore;
-extern const char* const kPageAfter;
+const char* page_before();
+const char* page_after();
 
 /// `text` for HTML, also between quotes.
 std::string escape_html(std::string_view text);

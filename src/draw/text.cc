@@ -220,7 +220,7 @@ class Page {
     }
   }
 
-  static constexpr std::string_view kPlain = "";
+  static constexpr std::string_view kPlain{};
   static constexpr std::string_view kHeavyStyle = "1";
   static constexpr std::string_view kDashedStyle = "2";
   static constexpr std::string_view kLabelStyle = "36";
