@@ -150,9 +150,13 @@ Failures ask_array(Core& core, Doubles out) {
   return ask(core, [&](Distribution& d) { kQuery(d, out.data()); });
 }
 
-template <void (*kQuery)(Distribution&, const double*, double*)>
-Failures ask_edges(Core& core, ConstDoubles values, Doubles out) {
-  return ask(core, [&](Distribution& d) { kQuery(d, values.data(), out.data()); });
+Failures ask_expectation(Core& core, ConstDoubles values, Doubles out) {
+  return ask(core, [&](Distribution& d) { expectation(d, values.data(), out.data()); });
+}
+
+Failures ask_hessian_product(Core& core, ConstDoubles direction, bool or_nan, Doubles out) {
+  return ask(core,
+             [&](Distribution& d) { hessian_product(d, direction.data(), or_nan, out.data()); });
 }
 
 double log_partition_of(const Factorization& f, Workspace&) { return log_partition(f); }
@@ -239,8 +243,9 @@ void init_distribution(nb::module_& m) {
       .def("marginals", &ask_array<&marginals>, out)
       .def("root_marginals", &ask_array<&root_marginals>, out)
       .def("label_marginals", &ask_array<&label_marginals>, out)
-      .def("expectation", &ask_edges<&expectation>, nb::arg("values").noconvert(), out)
-      .def("hessian_product", &ask_edges<&hessian_product>, nb::arg("direction").noconvert(), out)
+      .def("expectation", &ask_expectation, nb::arg("values").noconvert(), out)
+      .def("hessian_product", &ask_hessian_product, nb::arg("direction").noconvert(), "or_nan"_a,
+           out)
       .def("log_prob", &ask_log_prob, "k"_a, heads, labels, out)
       .def("sample", &ask_sample, "k"_a, "seed"_a, "algorithm"_a, "step_limit"_a, "first_tree"_a,
            "first_sentence"_a, heads, labels)

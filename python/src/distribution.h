@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "interrupt.h"
@@ -55,6 +56,7 @@ class Distribution {
   std::vector<std::vector<double>> memory_;  // Of views that are not the caller's.
   std::vector<Factorization> factorizations_;
   std::atomic<bool> factored_ = false;
+  std::atomic<std::thread::id> factoring_ = std::thread::id();
   std::mutex mutex_;
 };
 
@@ -67,7 +69,9 @@ void pair_scalar(Distribution& p, Distribution& q, PairScalar query, double* out
 
 /// An array [B][N+1][N+1] of edge values -> the same, or [B].
 void marginals(Distribution& d, double* out);
-void hessian_product(Distribution& d, const double* direction, double* out);
+/// A direction that is not finite where it matters gives NaN for its sentence if `or_nan`, and else
+/// throws.
+void hessian_product(Distribution& d, const double* direction, bool or_nan, double* out);
 void expectation(Distribution& d, const double* values, double* out);
 
 void root_marginals(Distribution& d, double* out);

@@ -168,7 +168,7 @@ class DependencyTrees:
         return self._root
 
     @property
-    def lengths(self) -> int | Int32:
+    def lengths(self) -> Any:
         """How many words the sentence has; of a batch, shape (B,)."""
         return self._n if self._single else self._all_lengths().copy()
 
@@ -183,7 +183,7 @@ class DependencyTrees:
         return (self._n,)
 
     @property
-    def status(self) -> str | list[str]:
+    def status(self) -> Any:
         """``"ok"`` or what is wrong with the sentence; of a batch a list.
 
         >>> d = DependencyTrees(np.zeros((2, 3, 3)), lengths=[2, 0], on_error="status")
@@ -267,21 +267,21 @@ class DependencyTrees:
             raise ValueError(f"{name} must have shape {shape}, that of the scores, not {array.shape}")
         return array
 
-    def log_partition(self) -> float | Float64:
+    def log_partition(self) -> Any:
         """log Z, the log of the sum over trees; of a batch, shape (B,).
 
         >>> round(np.exp(DependencyTrees(np.zeros((4, 4))).log_partition()).item(), 12)  # 3 words have 3**2 trees.
         9.0
         """
-        return self._scalar(self._core.log_partition)  # type: ignore[no-any-return]
+        return self._scalar(self._core.log_partition)
 
-    def entropy(self) -> float | Float64:
+    def entropy(self) -> Any:
         """-sum p log p over trees, in nats; of a batch, shape (B,).
 
         >>> round(DependencyTrees(np.zeros((4, 4))).entropy(), 6)
         2.197225
         """
-        return self._scalar(self._core.entropy)  # type: ignore[no-any-return]
+        return self._scalar(self._core.entropy)
 
     def marginals(self) -> Float64:
         """p(h -> m), the probability that a tree has the edge: shape (n+1, n+1); of a batch (B, N+1, N+1), padding 0.
@@ -316,7 +316,7 @@ class DependencyTrees:
             raise ValueError("label_marginals needs label_scores")
         return self._array(self._core.label_marginals, (self._n + 1, self._n + 1, self._label_count))
 
-    def log_prob(self, heads: npt.ArrayLike, labels: npt.ArrayLike | None = None) -> float | Float64:
+    def log_prob(self, heads: npt.ArrayLike, labels: npt.ArrayLike | None = None) -> Any:
         """log p of trees, heads of shape (n,) or (k, n), of a batch (B, N) or (k, B, N): a number, (k,), (B,) or (k,
         B).
 
@@ -341,7 +341,7 @@ class DependencyTrees:
         out = out.reshape(leading + self.batch_shape)
         return float(out) if out.ndim == 0 else out
 
-    def expectation(self, edge_values: npt.ArrayLike) -> float | Float64:
+    def expectation(self, edge_values: npt.ArrayLike) -> Any:
         """E[sum of edge_values over a tree's edges]; the values have the shape of the scores. Of a batch, shape (B,).
 
         An edge of probability zero counts 0, whatever its value.
@@ -350,7 +350,7 @@ class DependencyTrees:
         >>> round(DependencyTrees(np.zeros((4, 4)), root="multi").expectation(arcs_from_root), 6)
         1.5
         """
-        return self._scalar(self._core.expectation, self._edge_values(edge_values, "edge_values"))  # type: ignore[no-any-return]
+        return self._scalar(self._core.expectation, self._edge_values(edge_values, "edge_values"))
 
     def hessian_product(self, direction: npt.ArrayLike) -> Float64:
         """The derivative of ``marginals`` when the scores move along `direction`, of their shape.
@@ -361,19 +361,21 @@ class DependencyTrees:
         >>> DependencyTrees(np.zeros((3, 3))).hessian_product(v)[0]
         array([ 0.  ,  0.25, -0.25])
         """
-        values = self._edge_values(direction, "direction")
-        return self._array(self._core.hessian_product, (self._n + 1, self._n + 1), values)
+        return self._hessian_product(self._edge_values(direction, "direction"), or_nan=False)
 
-    def _pair(self, query: Any, other: DependencyTrees, name: str) -> float | Float64:
+    def _hessian_product(self, direction: Float64, or_nan: bool) -> Float64:
+        return self._array(self._core.hessian_product, (self._n + 1, self._n + 1), direction, or_nan)
+
+    def _pair(self, query: Any, other: DependencyTrees, name: str) -> Any:
         if not isinstance(other, DependencyTrees):
             raise ValueError(f"{name} needs another DependencyTrees, not {type(other).__name__}")
         if other._single != self._single or not np.array_equal(other.lengths, self.lengths):
             raise ValueError(f"{name} needs distributions over the same sentences: their lengths differ")
         if other._root != self._root:
             raise ValueError(f"{name} needs one root rule, not {self._root} and {other._root}")
-        return self._scalar(query, other._core)  # type: ignore[no-any-return]
+        return self._scalar(query, other._core)
 
-    def kl_divergence(self, other: DependencyTrees) -> float | Float64:
+    def kl_divergence(self, other: DependencyTrees) -> Any:
         """sum p log(p/q), q the other distribution over the same sentences; +inf where p has a tree that q forbids.
 
         >>> p = DependencyTrees(np.zeros((3, 3)))
@@ -383,7 +385,7 @@ class DependencyTrees:
         """
         return self._pair(self._core.kl_divergence, other, "kl_divergence")
 
-    def cross_entropy(self, other: DependencyTrees) -> float | Float64:
+    def cross_entropy(self, other: DependencyTrees) -> Any:
         """-sum p log q, q the other distribution over the same sentences; +inf where p has a tree that q forbids.
 
         >>> p = DependencyTrees(np.zeros((3, 3)))
@@ -392,21 +394,21 @@ class DependencyTrees:
         """
         return self._pair(self._core.cross_entropy, other, "cross_entropy")
 
-    def expected_tries(self) -> float | Float64:
+    def expected_tries(self) -> Any:
         """Z_multi / Z_single: how many multi-root trees one draws until one of them has a single root.
 
         >>> round(DependencyTrees(np.zeros((3, 3))).expected_tries(), 6)
         1.5
         """
-        return self._scalar(self._core.expected_tries)  # type: ignore[no-any-return]
+        return self._scalar(self._core.expected_tries)
 
-    def expected_steps(self) -> float | Float64:
+    def expected_steps(self) -> Any:
         """How many heads Wilson's random walk draws, on average.
 
         >>> DependencyTrees(np.zeros((3, 3))).expected_steps()  # Given its root, two words take one.
         1.0
         """
-        return self._scalar(self._core.expected_steps)  # type: ignore[no-any-return]
+        return self._scalar(self._core.expected_steps)
 
     def draw(self, words: Sequence[str] | None = None, threshold: float = 0.01) -> Drawing:
         """The edges of a single sentence as arcs above its words, as dark as they are probable: for a notebook, or
@@ -428,7 +430,7 @@ class DependencyTrees:
         shape = leading + ((self._n,) if self._single else (self._batch, self._n))
         return np.empty(shape, np.int32), None if self._label_count is None else np.empty(shape, np.int32)
 
-    def argmax(self) -> Int32 | LabelledTrees:
+    def argmax(self) -> Any:
         """The tree of the largest score: heads (n,), of a batch (B, N), padding -1; with ``label_scores`` also its best
         labels.
 
@@ -441,7 +443,7 @@ class DependencyTrees:
         self._check(self._core.argmax(heads, labels))
         return heads if labels is None else LabelledTrees(heads, labels)
 
-    def mbr(self) -> Int32 | LabelledTrees:
+    def mbr(self) -> Any:
         """The tree with the largest expected number of right heads; shapes as ``argmax``.
 
         >>> DependencyTrees([[0, 2, 1], [0, 0, 1], [0, 0, 0]]).mbr()
@@ -471,15 +473,15 @@ class DependencyTrees:
         step_limit: int = 0,
         first_tree: int = 0,
         first_sentence: int = 0,
-    ) -> Int32 | LabelledTrees:
+    ) -> Any:
         """k trees drawn independently: heads (k, n), of a batch (k, B, N), padding -1; with ``label_scores`` also
         labels.
 
-        Tree s of sentence b depends on (seed, first_sentence + b, first_tree + s) alone: whatever the number of
-        threads, the batch it is in, and how many are drawn. ``algorithm``: ``"auto"`` needs no advice;
-        ``"elimination"``, ``"wilson"`` (multi-root), ``"wilson-marginal"``, ``"wilson-reject"`` (single-root) and
-        ``"colbourn"`` have the same law; ``"wilson-rc"`` is biased and here for comparison. ``step_limit`` makes the
-        walks by name give up trees (``"step_limit"``).
+        The same seed gives the same trees. Tree s of sentence b depends on (seed, first_sentence + b, first_tree + s)
+        alone: whatever the number of threads, the batch it is in, and how many are drawn. ``algorithm``: ``"auto"``
+        needs no advice; ``"elimination"``, ``"wilson"`` (multi-root), ``"wilson-marginal"``, ``"wilson-reject"``
+        (single-root) and ``"colbourn"`` have the same law; ``"wilson-rc"`` is biased and here for comparison.
+        ``step_limit`` makes the walks by name give up trees (``"step_limit"``).
 
         >>> d = DependencyTrees(np.zeros((3, 3)))
         >>> trees = d.sample(1000, seed=7)
