@@ -76,11 +76,16 @@ void make_core(Core* self, Floats scores, std::optional<ConstHeads> lengths, boo
     }
   }
   const RootRule root = multi ? RootRule::kMulti : RootRule::kSingle;
-  std::unique_ptr<Distribution> made;
-  {
-    const Released released;
-    made = std::make_unique<Distribution>(std::move(views), std::move(label_views), constraints,
+  const auto make = [&] {
+    return std::make_unique<Distribution>(std::move(views), std::move(label_views), constraints,
                                           root, padded_n);
+  };
+  std::unique_ptr<Distribution> made;
+  if (labels || !constraints.empty()) {  // Work on every score.
+    const Released released;
+    made = make();
+  } else {
+    made = make();
   }
   new (self) Core{std::move(scores), std::move(labels), std::move(made)};
 }
@@ -175,6 +180,10 @@ Failures ask_log_prob(Core& core, std::size_t k, ConstHeads heads, std::optional
 Failures ask_sample(Core& core, std::size_t k, std::uint64_t seed, std::string_view algorithm,
                     std::uint64_t step_limit, std::uint32_t first_tree,
                     std::uint32_t first_sentence, Heads heads, std::optional<Heads> labels) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 32;
+  if (k > kMost - first_tree || core.distribution.size() > kMost - first_sentence) {
+    throw std::invalid_argument("[sample] trees and sentences are numbered below 2^32");
+  }
   const SampleOptions options{algorithm_named(algorithm), seed, step_limit};
   return decode(core, [&](Distribution& d) {
     return sample(d, k, options, {first_tree, first_sentence}, trees(heads, labels));

@@ -11,11 +11,7 @@ namespace taproot::python {
 
 Distribution::Distribution(std::vector<ScoreView> scores, std::vector<LabelView> labels,
                            std::span<const Constraints> constraints, RootRule root, int padded_n)
-    : root_(root),
-      padded_n_(padded_n),
-      scores_(std::move(scores)),
-      labels_(std::move(labels)),
-      factorizations_(scores_.size()) {
+    : root_(root), padded_n_(padded_n), scores_(std::move(scores)), labels_(std::move(labels)) {
   for (const ScoreView& view : scores_) longest_ = std::max(longest_, view.n());
   if (labels_.empty() && constraints.empty()) return;
   // A view stays where its memory is when the vector around it moves.
@@ -42,9 +38,12 @@ void Distribution::factor(Interrupt& interrupt) {
   const std::lock_guard lock(mutex_);
   if (factored_.load(std::memory_order_relaxed)) return;
   factoring_ = std::this_thread::get_id();
+  if (factorizations_.empty()) factorizations_ = take_factorizations(size());
   try {
     for_each(size(), longest_, interrupt, [this](std::size_t b, Own& own) {
-      eliminate(scores_[b], root_, factorizations_[b], own.workspace);
+      Kept& kept = factorizations_[b];
+      kept.longest = std::max(kept.longest, n(b));
+      eliminate(scores_[b], root_, kept.factorization, own.workspace);
     });
   } catch (...) {
     factoring_ = std::thread::id();

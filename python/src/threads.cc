@@ -117,10 +117,15 @@ void for_each(std::size_t count, int n, Interrupt& interrupt,
   if (count > 1) {
     PoolLease lease;
     if (lease.mine()) {
-      for_each_index(lease.pool(), count, [&](std::size_t index, Workspace&) {
-        if (!interrupt.go_on()) return;
+      // Some at a time: a short sentence is less work than handing it out.
+      Pool& pool = lease.pool();
+      const std::size_t pieces = std::min(count, 16 * static_cast<std::size_t>(pool.threads()));
+      for_each_index(pool, pieces, [&](std::size_t piece, Workspace&) {
         Lease own(n);
-        visit(index, own.own());
+        const std::size_t end = count * (piece + 1) / pieces;
+        for (std::size_t i = count * piece / pieces; i < end && interrupt.go_on(); ++i) {
+          visit(i, own.own());
+        }
       });
       return;
     }

@@ -13,7 +13,8 @@ import numpy.typing as npt
 Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
 
-_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+FLOAT64 = np.dtype(np.float64)
+_FLOATS = (FLOAT64, np.dtype(np.float32))
 
 
 def as_floats(values: Any, name: str, copy: bool) -> npt.NDArray[Any]:
@@ -110,6 +111,8 @@ def as_trees(values: Any, name: str, shape: tuple[int, ...] | None = None) -> tu
 
 
 def as_count(k: Any, name: str = "k", below: int = 2**64) -> int:
+    if type(k) is int and 0 <= k < below:
+        return k
     if isinstance(k, np.ndarray) and k.ndim > 0:
         raise ValueError(f"{name} must be an integer, not an array")
     try:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from . import _taproot
 from ._arrays import (
+    FLOAT64,
     Float64,
     Int32,
     as_count,
@@ -35,6 +36,7 @@ Algorithm = Literal["auto", "elimination", "wilson", "wilson-marginal", "wilson-
 DistinctAlgorithm = Literal["auto", "trie", "beam", "list"]
 
 _GIB = 1 << 30
+_Core = _taproot.Core
 _NO_CONSTRAINTS: list[_taproot.Constraints] = []
 
 
@@ -84,6 +86,18 @@ class DependencyTrees:
            [2, 0, 2]], dtype=int32)
     """
 
+    # What a single sentence without lengths, labels and constraints leaves as it is: making one is to cost next to
+    # nothing.
+    _matrix: npt.NDArray[Any]
+    _single = True
+    _batch = 1
+    _root: Root = "single"
+    _raise = True
+    _lengths: Int32 | None = None
+    _label_array: npt.NDArray[Any] | None = None
+    _label_count: int | None = None
+    _constraints: Any = None
+
     def __init__(
         self,
         scores: npt.ArrayLike | Sequence[npt.ArrayLike],
@@ -95,6 +109,14 @@ class DependencyTrees:
         on_error: Literal["raise", "status"] = "raise",
         copy: bool = True,
     ) -> None:
+        if type(scores) is np.ndarray and scores.dtype is FLOAT64 and scores.ndim == 2 and scores.flags.c_contiguous:
+            side, columns = scores.shape
+            plain = lengths is None and constraints is None and label_scores is None
+            if plain and side == columns > 0 and root == "single" and on_error == "raise":
+                self._n = side - 1
+                self._matrix = scores.copy() if copy else scores
+                self._core = _Core(self._matrix, None, False, _NO_CONSTRAINTS, None)
+                return  # A single sentence as it comes most often: what follows would find nothing to do.
         of_list: Int32 | None = None
         if type(scores) is not np.ndarray and is_list_of(2, scores):
             array, of_list = pad(scores, "scores")  # type: ignore[arg-type]
@@ -106,26 +128,33 @@ class DependencyTrees:
         axes = len(shape)
         if axes not in (2, 3) or shape[-1] != shape[-2] or shape[-1] == 0:
             raise ValueError(f"scores must have shape (n+1, n+1) or (B, N+1, N+1), not {shape}")
-        self._single = axes == 2
+        self._matrix = array
         self._n = shape[-1] - 1
-        self._batch = 1 if self._single else shape[0]
-        if self._single and lengths is not None:
-            raise ValueError("lengths are for batches: scores has shape (n+1, n+1)")
-        if root != "single" and root != "multi":
-            raise ValueError(f'root must be "single" or "multi", not {root!r}')
-        if on_error != "raise" and on_error != "status":
-            raise ValueError(f'on_error must be "raise" or "status", not {on_error!r}')
-        self._root: Root = root
-        self._raise = on_error == "raise"
-        self._lengths = of_list
-        if lengths is not None:
+        if axes == 3:
+            self._single = False
+            self._batch = shape[0]
+        if root != "single":
+            if root != "multi":
+                raise ValueError(f'root must be "single" or "multi", not {root!r}')
+            self._root = root
+        if on_error != "raise":
+            if on_error != "status":
+                raise ValueError(f'on_error must be "raise" or "status", not {on_error!r}')
+            self._raise = False
+        if of_list is not None:
+            self._lengths = of_list
+        elif lengths is not None:
+            if axes == 2:
+                raise ValueError("lengths are for batches: scores has shape (n+1, n+1)")
             self._lengths = as_lengths(lengths, self._batch, self._n)
-        label_array = None if label_scores is None else self._labels_of(label_scores, shape, copy)
-        self._label_count = None if label_array is None else label_array.shape[-1]
-        of_sentences = _NO_CONSTRAINTS if constraints is None else self._constraints_of(constraints)
-        self._core = _taproot.Core(array, self._lengths, root == "multi", of_sentences, label_array)
-        self._inputs = (array, label_array)
-        self._constraints = deepcopy(constraints) if constraints is not None else None
+        if label_scores is not None:
+            self._label_array = self._labels_of(label_scores, shape, copy)
+            self._label_count = self._label_array.shape[-1]
+        of_sentences = _NO_CONSTRAINTS
+        if constraints is not None:
+            of_sentences = self._constraints_of(constraints)
+            self._constraints = deepcopy(constraints)
+        self._core = _Core(array, self._lengths, self._root == "multi", of_sentences, self._label_array)
 
     def _labels_of(self, label_scores: Any, shape: tuple[int, ...], copy: bool) -> npt.NDArray[Any]:
         if not self._single and is_list_of(3, label_scores):
@@ -218,11 +247,11 @@ class DependencyTrees:
         except IndexError:
             raise IndexError(f"there are {self._batch} sentences, and no sentence {sentence}") from None
         side = int(self._all_lengths()[b]) + 1
-        array, label_array = self._inputs
+        array, label_array = self._matrix, self._label_array
         return DependencyTrees(
             array[b, :side, :side],
             root=self._root,
-            constraints=None if self._constraints is None else self._constraints[b],  # type: ignore[index]
+            constraints=None if self._constraints is None else self._constraints[b],
             label_scores=None if label_array is None else label_array[b, :side, :side],
             on_error="raise" if self._raise else "status",
             copy=False,
@@ -232,7 +261,7 @@ class DependencyTrees:
         return (self[b] for b in range(len(self)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        array, label_array = self._inputs
+        array, label_array = self._matrix, self._label_array
         on_error = "raise" if self._raise else "status"
         return _restored, (array, self._lengths, self._root, self._constraints, label_array, on_error)
 
@@ -426,8 +455,8 @@ class DependencyTrees:
 
     # Trees.
 
-    def _empty_trees(self, leading: tuple[int, ...]) -> tuple[Int32, Int32 | None]:
-        shape = leading + ((self._n,) if self._single else (self._batch, self._n))
+    def _empty_trees(self) -> tuple[Int32, Int32 | None]:
+        shape = (self._n,) if self._single else (self._batch, self._n)
         return np.empty(shape, np.int32), None if self._label_count is None else np.empty(shape, np.int32)
 
     def argmax(self) -> Any:
@@ -439,7 +468,7 @@ class DependencyTrees:
         >>> DependencyTrees([[0, 2, 1], [0, 0, 1], [0, 0, 0]]).argmax()
         array([0, 1], dtype=int32)
         """
-        heads, labels = self._empty_trees(())
+        heads, labels = self._empty_trees()
         self._check(self._core.argmax(heads, labels))
         return heads if labels is None else LabelledTrees(heads, labels)
 
@@ -449,7 +478,7 @@ class DependencyTrees:
         >>> DependencyTrees([[0, 2, 1], [0, 0, 1], [0, 0, 0]]).mbr()
         array([0, 1], dtype=int32)
         """
-        heads, labels = self._empty_trees(())
+        heads, labels = self._empty_trees()
         self._check(self._core.mbr(heads, labels))
         return heads if labels is None else LabelledTrees(heads, labels)
 
@@ -488,16 +517,21 @@ class DependencyTrees:
         >>> trees.shape, bool(abs((trees[:, 0] == 0).mean() - 0.5) < 0.1)
         ((1000, 2), True)
         """
-        count = as_count(k)
-        tree = as_first(first_tree, count, "first_tree")
-        sentence = as_first(first_sentence, self._batch, "first_sentence")
-        limit = as_count(step_limit, "step_limit")
-        heads, labels = self._empty_trees((count,))
-        self._check(
-            self._core.sample(
-                count, as_seed(seed), as_name(algorithm, "algorithm"), limit, tree, sentence, heads, labels
-            )
-        )
+        try:
+            shape = (k, self._n) if self._single else (k, self._batch, self._n)
+            heads = np.empty(shape, np.int32)
+            labels = None if self._label_count is None else np.empty(shape, np.int32)
+            failures = self._core.sample(k, seed, algorithm, step_limit, first_tree, first_sentence, heads, labels)
+        except (OverflowError, TypeError, ValueError):
+            # Only now is it worth looking what was wrong, to say so.
+            as_first(first_tree, as_count(k), "first_tree")
+            as_first(first_sentence, self._batch, "first_sentence")
+            as_count(step_limit, "step_limit")
+            as_seed(seed)
+            as_name(algorithm, "algorithm")
+            raise
+        if failures is not None and self._raise:
+            raise_failures(failures)
         return heads if labels is None else LabelledTrees(heads, labels)
 
     def sample_without_replacement(

@@ -141,7 +141,10 @@ class _LogPartition(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         (scores,) = ctx.saved_tensors
-        return (_spread(grad) * _Marginals.apply(scores, ctx.trees)).to(scores.dtype), None
+        p = _Marginals.apply(scores, ctx.trees)
+        if not torch.is_grad_enabled():  # Nobody else has it.
+            return p.mul_(_spread(grad)).to(scores.dtype), None
+        return (_spread(grad) * p).to(scores.dtype), None
 
 
 class _Entropy(torch.autograd.Function):

@@ -111,7 +111,7 @@ def test_dtypes_and_memory() -> None:
     assert tt.log_partition(scores.bfloat16()).dtype == torch.bfloat16
     # No copy: what is on the NumPy side is the tensor's memory.
     d = tt.DependencyTrees(scores.expand(2, 5, 5))
-    assert np.shares_memory(d._factored._inputs[0], scores.numpy())
+    assert np.shares_memory(d._factored._matrix, scores.numpy())
 
 
 def test_changing_the_scores_after_the_forward_pass() -> None:
