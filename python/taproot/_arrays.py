@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +20,8 @@ _FLOATS = (FLOAT64, np.dtype(np.float32))
 
 def as_floats(values: Any, name: str, copy: bool) -> npt.NDArray[Any]:
     """float32 stays float32; what is not float64 becomes a type that holds it exactly."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+    masked = sys.modules.get("numpy.ma")  # NumPy imports it when it is first used.
+    if masked is not None and isinstance(values, masked.MaskedArray) and masked.is_masked(values):
         raise ValueError(f"{name} has a mask: forbid edges with -inf, np.where(mask, -np.inf, {name}.data)")
     try:
         array = np.asarray(values)

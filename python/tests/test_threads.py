@@ -594,8 +594,9 @@ expected = outer.sample(3_000_000, seed=1)
 calls = []
 def handler(*_):
     calls.append(taproot.DependencyTrees(inner).sample(20).shape)
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
 signal.signal(signal.SIGALRM, handler)
-signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+signal.setitimer(signal.ITIMER_REAL, 0.02)
 for _ in range(4):
     assert np.array_equal(outer.sample(3_000_000, seed=1), expected)
 signal.setitimer(signal.ITIMER_REAL, 0)
