@@ -118,6 +118,12 @@ constexpr Command kCommands[] = {
      &run_mbr, false, false, false},
     {"edges", "the words that a parser is least certain of, and their heads",
      "taproot edges data/demo.npz --words data/demo.txt", &run_edges, false, false, false},
+    {"show", "draws trees in the terminal: the best, samples, or all edges by probability",
+     "taproot show data/demo.npz --words data/demo.txt --sentences :1", &run_show, true, true,
+     false},
+    {"report", "one page for a browser: edges by probability, samples, doubts",
+     "taproot report data/demo.npz --words data/demo.txt -o report.html", &run_report, true, true,
+     false},
     {"info", "what a file holds: lengths, entropy, how peaked", "taproot info data/demo.npz",
      &run_info, false, false, false},
 };
@@ -125,10 +131,36 @@ constexpr Command kCommands[] = {
 void add_options(CLI::App& app, Raw& raw, const Command& command) {
   Options& o = raw.options;
   app.add_option("FILE", o.files, "scores: .npy or .npz; several are one long list")->required();
+  const bool shows = command.run == &run_show;
+  const bool reports = command.run == &run_report;
   if (command.trees) {
-    app.add_option("-k,--samples", o.k, "trees a sentence")
-        ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30))
+    if (reports) o.k = 100;
+    CLI::Option* k =
+        app.add_option("-k,--samples", o.k,
+                       shows ? "draws so many samples, not the best tree" : "trees a sentence")
+            ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30));
+    if (!shows) k->capture_default_str();
+  }
+  if (shows || reports) {
+    app.add_option("--threshold", o.threshold,
+                   reports ? "where the page's slider stands at first"
+                           : "with --marginals, edges less probable are not drawn")
+        ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
+  }
+  if (shows) {
+    app.add_flag("--marginals", o.marginals, "all edges, by their probability");
+    app.add_option("--color", o.color, "auto: if it is a terminal and NO_COLOR is not set")
+        ->check(CLI::IsMember({"auto", "always", "never"}))
+        ->capture_default_str();
+    app.add_option("--width", o.width, "cells of a line; else the terminal's, or 80")
+        ->check(CLI::Range(std::size_t{20}, std::size_t{1} << 20));
+  }
+  if (reports) {
+    app.add_option("--floor", o.floor, "edges less probable are left out of the file, and counted")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+    app.add_option("--title", o.title, "of the page; else the names of the files");
   }
   if (command.samples) {
     const bool distinct = std::string(command.name) == "swor";
@@ -166,8 +198,14 @@ void add_options(CLI::App& app, Raw& raw, const Command& command) {
   app.add_option("--forbid", raw.forbid, "an edge that they must not have");
   app.add_option("--roots", raw.roots, "words that may hang off ROOT, a,b,...");
   app.add_option("-o,--output", o.output, "where to; else standard output");
-  app.add_option("--format", o.format, "jsonl, npz, conllu or text; else by the output's ending")
-      ->check(CLI::IsMember({"jsonl", "npz", "conllu", "text"}));
+  if (shows) {
+    app.add_option("--format", o.format,
+                   "text, or svg for one drawing; else by the output's ending")
+        ->check(CLI::IsMember({"text", "svg"}));
+  } else if (!reports) {
+    app.add_option("--format", o.format, "jsonl, npz, conllu or text; else by the output's ending")
+        ->check(CLI::IsMember({"jsonl", "npz", "conllu", "text"}));
+  }
   app.add_option("--sentences", raw.slice, "A:B, from A up to B");
   app.add_flag("--quiet", o.quiet, "no progress on standard error");
   app.add_flag("--progress", o.progress, "progress though it is no terminal");
@@ -188,6 +226,7 @@ int run(int argc, char** argv) {
     add_options(*sub, raws[i], command);
     sub->callback([&, i, sub] {
       raws[i].has_roots = sub->count("--roots") > 0;
+      raws[i].options.has_k = kCommands[i].trees && sub->count("--samples") > 0;
       action = [&, i] { return kCommands[i].run(finished(raws[i])); };
     });
   }

@@ -30,3 +30,6 @@ $python bench/reference/decode.py >build/bench/reference_decode.json
 run bench_decode build/bench/decode.json 2>build/bench/log || die "$(cat build/bench/log)"
 echo
 $python bench/decode_table.py build/bench/decode.json build/bench/reference_decode.json
+need_packages $BROWSER_PACKAGES
+echo
+/usr/bin/python3 bench/report.py build/bench/cli/taproot

@@ -16,3 +16,8 @@ $taproot sample data/demo.npz --words data/demo.txt --sentences :1 -k 10 --forma
 echo
 echo "Its two best trees, with their probability:"
 $taproot kbest data/demo.npz --sentences :1 -k 2
+echo
+echo "All its edges, by their probability:"
+$taproot show data/demo.npz --words data/demo.txt --sentences :1 --marginals
+$taproot report data/demo.npz --words data/demo.txt -o build/report.html
+echo "All sentences, for a browser: build/report.html"

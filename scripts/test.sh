@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every test: the rules of the text, the release build, the Python package, the sanitizer build, a short fuzzing
-# run. With TAPROOT_TEST_TORCH=1 PyTorch is installed too (several GB); where it is not, its tests are skipped.
+# Every test: the rules of the text, the release build, its report in a browser, the Python package, the sanitizer
+# build, a short fuzzing run. With TAPROOT_TEST_TORCH=1 PyTorch is installed too (several GB); where it is not, its tests
+# are skipped.
 source "$(dirname "$0")/common.sh"
-need_packages $BUILD_PACKAGES $TEST_PACKAGES $PYTHON_PACKAGES
+need_packages $BUILD_PACKAGES $TEST_PACKAGES $BROWSER_PACKAGES $PYTHON_PACKAGES
 
 section() { printf '\n== %s\n' "$*"; }
 
@@ -13,6 +14,9 @@ scripts/check.sh
 section "Release build"
 build release -DTAPROOT_TESTS=ON
 ctest --test-dir build/release -j2 --output-on-failure --no-tests=error | tail -n +3
+
+section "The report's page in Chromium"
+/usr/bin/python3 tests/browser/report_test.py build/release/cli/taproot 2>&1 | tail -n 60
 
 section "Python package"
 scripts/test_python.sh

@@ -34,6 +34,10 @@ extras=(pytest hypothesis matplotlib nbclient ipykernel mypy nanobind ruff jax)
 quietly $folder/wheel/bin/pip install $folder/wheels/taproot-*.whl "${extras[@]}"
 quietly $folder/wheel/bin/ruff check
 quietly $folder/wheel/bin/ruff format --check
+# A wheel for all later versions of Python holds an extension that is.
+case "$(ls $folder/wheels)" in
+  *abi3*) [ -n "$(find $folder/wheel/lib -name '_taproot.abi3.so')" ] || die "the wheel is named abi3, and its extension is not" ;;
+esac
 # Nothing but the C and C++ run-time libraries may be asked of the system.
 unbundled=$(find $folder/wheel/lib -path '*/taproot/*.so*' -exec readelf -d {} + | grep -oP 'NEEDED.*\[\K[^]]+' |
   sort -u | grep -vE '^(libc|libm|libgcc_s|libstdc\+\+|libdl|libpthread|librt|ld-linux-x86-64|ld-linux-aarch64)\.so|^lib(tbb|hwy)\.so' || true)

@@ -19,6 +19,8 @@ int run_sample(const Options& options);
 int run_swor(const Options& options);
 int run_info(const Options& options);
 int run_edges(const Options& options);
+int run_show(const Options& options);
+int run_report(const Options& options);
 
 struct EvalOptions {
   std::string trees;

@@ -4,7 +4,12 @@ _taproot() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} options=""
   case $before in
     --root) mapfile -t COMPREPLY < <(compgen -W "single multi" -- "$word"); return ;;
-    --format) mapfile -t COMPREPLY < <(compgen -W "jsonl npz conllu text" -- "$word"); return ;;
+    --format)
+      local formats="jsonl npz conllu text"
+      [ "$command" != show ] || formats="text svg"
+      mapfile -t COMPREPLY < <(compgen -W "$formats" -- "$word")
+      return ;;
+    --color) mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$word"); return ;;
     --over) mapfile -t COMPREPLY < <(compgen -W "best mean" -- "$word"); return ;;
     --algorithm)
       local names="auto elimination wilson wilson-marginal wilson-reject colbourn wilson-rc"
@@ -13,7 +18,7 @@ _taproot() {
       return ;;
   esac
   if [ "$COMP_CWORD" = 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "logz entropy marginals argmax sample swor kbest mbr edges info eval convert --help --version" -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W "logz entropy marginals argmax sample swor kbest mbr edges show report info eval convert --help --version" -- "$word")
     return
   fi
   case $command in
@@ -26,6 +31,8 @@ _taproot() {
     kbest) options="-h --help -k --samples --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
     mbr) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
     edges) options="-h --help --top --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    show) options="-h --help -k --samples --threshold --marginals --color --width --algorithm --seed --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    report) options="-h --help -k --samples --threshold --floor --title --algorithm --seed --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --sentences --quiet --progress" ;;
     info) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
     eval) options="-h --help --gold --over" ;;
     convert) options="-h --help -o --output --format --words" ;;

@@ -46,11 +46,36 @@ TAPROOT_API std::string tree_svg(std::span<const std::string> words, TreeView he
                                  const SvgOptions& options = {});
 
 /// The edges of a distribution, row-major [n+1][n+1] as marginals() gives them: the opacity of an
-/// edge is its probability, which data-p repeats. Where an edge is drawn depends on the words alone
-/// and not on the threshold. Column 0 and the diagonal are ignored. Throws also where another entry
+/// edge is its probability, to four digits. Where an edge is drawn depends on the words alone and
+/// not on the threshold. Column 0 and the diagonal are ignored. Throws also where another entry
 /// is not in [0, 1] (rounding above 1 by 1e-6 is accepted) or the threshold is not.
 TAPROOT_API std::string marginals_svg(std::span<const std::string> words,
                                       std::span<const double> marginals,
                                       const SvgOptions& options = {});
+
+struct TextOptions {
+  /// Cells of a line, at least 20. What does not fit goes on in a block below, and a line that is
+  /// cut bears the same number on both sides of the cut; a word wider than that takes several
+  /// lines.
+  std::size_t width = 80;
+  /// Whether strength is shown by escape sequences too: bold, faint, and labels in colour.
+  bool color = false;
+  /// Of a tree, as in SvgOptions.
+  std::span<const std::string> labels;
+  /// Of marginals, as in SvgOptions.
+  double threshold = 0.05;
+};
+
+/// The tree for a terminal, in box-drawing characters and UTF-8: lines of at most `width` cells,
+/// each ended by a line feed. ROOT is drawn as a word before the first. Cells are counted as
+/// terminals do: wide characters take two, combining marks none.
+TAPROOT_API std::string tree_text(std::span<const std::string> words, TreeView heads,
+                                  const TextOptions& options = {});
+
+/// The same for marginals. Each edge bears its probability in per cent; lines are heavy from 75 per
+/// cent on, and dashed below 25.
+TAPROOT_API std::string marginals_text(std::span<const std::string> words,
+                                       std::span<const double> marginals,
+                                       const TextOptions& options = {});
 
 }  // namespace taproot

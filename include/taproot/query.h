@@ -33,11 +33,11 @@ TAPROOT_API std::vector<double> marginals(const Factorization& f);
 /// marginals() when the scores move along v. H is symmetric, so this is also the backward pass of
 /// marginals(): the gradient of sum(v * marginals), v held fixed. `direction` is row-major
 /// [n+1][n+1]; column 0, the diagonal and edges of score -inf are ignored, whatever they hold;
-/// elsewhere NaN and infinities throw. It may be the memory that `out` writes to.
-/// Column 0, the diagonal and forbidden edges are 0, every other column sums to 0 up to rounding.
-/// Absolute error: a few n 2^-53 times the largest value of v less the mean of its column; what
-/// all heads of a word have in common, and single-root all ROOT edges, costs no digits.
-/// Cost: 8 n^3/3 multiply-adds, marginals() included.
+/// NaN and infinities are ignored at edges that no tree has, and throw elsewhere. It may be the
+/// memory that `out` writes to. Column 0, the diagonal and forbidden edges are 0, every other
+/// column sums to 0 up to rounding. Absolute error: a few n 2^-53 times the largest value of v less
+/// the mean of its column; what all heads of a word have in common, and single-root all ROOT edges,
+/// costs no digits. Cost: 8 n^3/3 multiply-adds, marginals() included.
 TAPROOT_API void hessian_product(const Factorization& f, std::span<const double> direction,
                                  Workspace& workspace, EdgeMatrix out);
 TAPROOT_API std::vector<double> hessian_product(const Factorization& f,

@@ -76,11 +76,16 @@ void make_core(Core* self, Floats scores, std::optional<ConstHeads> lengths, boo
     }
   }
   const RootRule root = multi ? RootRule::kMulti : RootRule::kSingle;
-  std::unique_ptr<Distribution> made;
-  {
-    const Released released;
-    made = std::make_unique<Distribution>(std::move(views), std::move(label_views), constraints,
+  const auto make = [&] {
+    return std::make_unique<Distribution>(std::move(views), std::move(label_views), constraints,
                                           root, padded_n);
+  };
+  std::unique_ptr<Distribution> made;
+  if (labels || !constraints.empty()) {  // Work on every score.
+    const Released released;
+    made = make();
+  } else {
+    made = make();
   }
   new (self) Core{std::move(scores), std::move(labels), std::move(made)};
 }
@@ -150,9 +155,13 @@ Failures ask_array(Core& core, Doubles out) {
   return ask(core, [&](Distribution& d) { kQuery(d, out.data()); });
 }
 
-template <void (*kQuery)(Distribution&, const double*, double*)>
-Failures ask_edges(Core& core, ConstDoubles values, Doubles out) {
-  return ask(core, [&](Distribution& d) { kQuery(d, values.data(), out.data()); });
+Failures ask_expectation(Core& core, ConstDoubles values, Doubles out) {
+  return ask(core, [&](Distribution& d) { expectation(d, values.data(), out.data()); });
+}
+
+Failures ask_hessian_product(Core& core, ConstDoubles direction, bool or_nan, Doubles out) {
+  return ask(core,
+             [&](Distribution& d) { hessian_product(d, direction.data(), or_nan, out.data()); });
 }
 
 double log_partition_of(const Factorization& f, Workspace&) { return log_partition(f); }
@@ -171,6 +180,10 @@ Failures ask_log_prob(Core& core, std::size_t k, ConstHeads heads, std::optional
 Failures ask_sample(Core& core, std::size_t k, std::uint64_t seed, std::string_view algorithm,
                     std::uint64_t step_limit, std::uint32_t first_tree,
                     std::uint32_t first_sentence, Heads heads, std::optional<Heads> labels) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 32;
+  if (k > kMost - first_tree || core.distribution.size() > kMost - first_sentence) {
+    throw std::invalid_argument("[sample] trees and sentences are numbered below 2^32");
+  }
   const SampleOptions options{algorithm_named(algorithm), seed, step_limit};
   return decode(core, [&](Distribution& d) {
     return sample(d, k, options, {first_tree, first_sentence}, trees(heads, labels));
@@ -239,8 +252,9 @@ void init_distribution(nb::module_& m) {
       .def("marginals", &ask_array<&marginals>, out)
       .def("root_marginals", &ask_array<&root_marginals>, out)
       .def("label_marginals", &ask_array<&label_marginals>, out)
-      .def("expectation", &ask_edges<&expectation>, nb::arg("values").noconvert(), out)
-      .def("hessian_product", &ask_edges<&hessian_product>, nb::arg("direction").noconvert(), out)
+      .def("expectation", &ask_expectation, nb::arg("values").noconvert(), out)
+      .def("hessian_product", &ask_hessian_product, nb::arg("direction").noconvert(), "or_nan"_a,
+           out)
       .def("log_prob", &ask_log_prob, "k"_a, heads, labels, out)
       .def("sample", &ask_sample, "k"_a, "seed"_a, "algorithm"_a, "step_limit"_a, "first_tree"_a,
            "first_sentence"_a, heads, labels)

@@ -19,9 +19,9 @@ std::span<std::int32_t> place(const Distribution& d, std::size_t b, std::int32_t
 template <typename Decode>
 std::vector<Outcome> decode_all(Distribution& d, Interrupt& interrupt, Trees out, Decode&& decode) {
   std::vector<Outcome> outcomes(d.size());
-  for_each(d.size(), d.longest(), interrupt, [&](std::size_t b, Workspace& workspace) {
+  for_each(d.size(), d.longest(), interrupt, [&](std::size_t b, Own& own) {
     const std::span<std::int32_t> heads = place(d, b, out.heads);
-    outcomes[b] = decode(b, heads, workspace);
+    outcomes[b] = decode(b, heads, own.workspace);
     if (out.labels == nullptr) return;
     const std::span<std::int32_t> labels = place(d, b, out.labels);
     if (outcomes[b].ok()) best_labels(d.labels(b), heads, labels);
@@ -54,7 +54,7 @@ TreeTable kbest(Distribution& d, std::size_t k) {
   TreeTable table;
   table.outcomes.resize(d.size());
   std::vector<std::vector<ScoredTree>> best(d.size());
-  for_each(d.size(), d.longest(), interrupt, [&](std::size_t b, Workspace&) {
+  for_each(d.size(), d.longest(), interrupt, [&](std::size_t b, Own&) {
     KBest trees;
     table.outcomes[b] = trees.build(d.decode_scores(b), d.root());
     if (!table.outcomes[b].ok()) return;

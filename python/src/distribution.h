@@ -11,9 +11,12 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "interrupt.h"
+#include "store.h"
 #include "taproot/taproot.h"
 
 namespace taproot::python {
@@ -25,6 +28,10 @@ class Distribution {
   /// `labels` and `constraints` are one a sentence, or none. The views' memory must outlive it.
   Distribution(std::vector<ScoreView> scores, std::vector<LabelView> labels,
                std::span<const Constraints> constraints, RootRule root, int padded_n);
+
+  ~Distribution() { give_back(std::move(factorizations_)); }
+  Distribution(const Distribution&) = delete;
+  Distribution& operator=(const Distribution&) = delete;
 
   std::size_t size() const { return scores_.size(); }
   RootRule root() const { return root_; }
@@ -42,8 +49,8 @@ class Distribution {
 
   /// Factors every sentence, once: before any of the following.
   void factor(Interrupt& interrupt);
-  const Factorization& operator[](std::size_t b) const { return factorizations_[b]; }
-  const Outcome& outcome(std::size_t b) const { return factorizations_[b].outcome(); }
+  const Factorization& operator[](std::size_t b) const { return factorizations_[b].factorization; }
+  const Outcome& outcome(std::size_t b) const { return (*this)[b].outcome(); }
 
  private:
   RootRule root_;
@@ -53,8 +60,9 @@ class Distribution {
   std::vector<ScoreView> decode_scores_;  // Empty where those are the same.
   std::vector<LabelView> labels_;
   std::vector<std::vector<double>> memory_;  // Of views that are not the caller's.
-  std::vector<Factorization> factorizations_;
+  std::vector<Kept> factorizations_;         // None before factor().
   std::atomic<bool> factored_ = false;
+  std::atomic<std::thread::id> factoring_ = std::thread::id();
   std::mutex mutex_;
 };
 
@@ -67,7 +75,9 @@ void pair_scalar(Distribution& p, Distribution& q, PairScalar query, double* out
 
 /// An array [B][N+1][N+1] of edge values -> the same, or [B].
 void marginals(Distribution& d, double* out);
-void hessian_product(Distribution& d, const double* direction, double* out);
+/// A direction that is not finite where it matters gives NaN for its sentence if `or_nan`, and else
+/// throws.
+void hessian_product(Distribution& d, const double* direction, bool or_nan, double* out);
 void expectation(Distribution& d, const double* values, double* out);
 
 void root_marginals(Distribution& d, double* out);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "distribution.h"
 #include "threads.h"
@@ -15,9 +16,9 @@ template <typename Answer, typename Lost>
 void ask(Distribution& d, Answer&& answer, Lost&& lost) {
   Interrupt interrupt;
   d.factor(interrupt);
-  for_each(d.size(), d.longest(), interrupt, [&](std::size_t b, Workspace& workspace) {
+  for_each(d.size(), d.longest(), interrupt, [&](std::size_t b, Own& own) {
     if (d.outcome(b).ok()) {
-      answer(b, d[b], workspace);
+      answer(b, d[b], own.workspace);
     } else {
       lost(b);
     }
@@ -77,13 +78,18 @@ void marginals(Distribution& d, double* out) {
   });
 }
 
-void hessian_product(Distribution& d, const double* direction, double* out) {
-  const std::size_t size = side(d.padded_n()) * side(d.padded_n());
+void hessian_product(Distribution& d, const double* direction, bool or_nan, double* out) {
+  const std::size_t row = side(d.padded_n());
   ask_edges(d, out,
             [&](std::size_t b, const Factorization& f, Workspace& workspace, EdgeMatrix to) {
               std::vector<double> memory;
-              taproot::hessian_product(f, corner(direction + b * size, d.padded_n(), f.n(), memory),
-                                       workspace, to);
+              const auto own = corner(direction + b * row * row, d.padded_n(), f.n(), memory);
+              try {
+                taproot::hessian_product(f, own, workspace, to);
+              } catch (const std::invalid_argument&) {
+                if (!or_nan) throw;
+                std::fill_n(to.data, row * row, NAN);
+              }
             });
 }
 

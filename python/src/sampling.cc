@@ -84,11 +84,10 @@ std::vector<Outcome> sample(Distribution& d, std::size_t k, const SampleOptions&
   };
   const auto words = static_cast<std::size_t>(d.longest());
   if (d.size() >= 8 || k * words < kWorthThreads) {
-    for_each(d.size(), d.longest(), interrupt, [&](std::size_t b, Workspace& workspace) {
+    for_each(d.size(), d.longest(), interrupt, [&](std::size_t b, Own& own) {
       if (!outcomes[b].ok()) return fill_lost(job, b);
-      Sampler& sampler = own(d.longest()).sampler;
-      sampler.build(d[b], options, workspace);
-      draw_blocks(sampler, b, workspace);
+      own.sampler.build(d[b], options, own.workspace);
+      draw_blocks(own.sampler, b, own.workspace);
     });
     return outcomes;
   }
@@ -99,16 +98,17 @@ std::vector<Outcome> sample(Distribution& d, std::size_t k, const SampleOptions&
       continue;
     }
     Sampler sampler;
-    sampler.build(d[b], options, own(d.longest()).workspace);
+    Workspace workspace;
+    sampler.build(d[b], options, workspace);
     std::mutex mutex;
     const std::size_t piece = std::clamp<std::size_t>(kWorthThreads / 4 / words, 1, kBlock);
-    for_each((k + piece - 1) / piece, d.longest(), interrupt,
-             [&](std::size_t i, Workspace& workspace) {
-               if (draw(job, sampler, b, i * piece, std::min(k, (i + 1) * piece), workspace))
-                 return;
-               const std::lock_guard lock(mutex);
-               outcomes[b] = {Status::kStepLimit};
-             });
+    for_each((k + piece - 1) / piece, d.longest(), interrupt, [&](std::size_t i, Own& own) {
+      if (draw(job, sampler, b, i * piece, std::min(k, (i + 1) * piece), own.workspace)) {
+        return;
+      }
+      const std::lock_guard lock(mutex);
+      outcomes[b] = {Status::kStepLimit};
+    });
   }
   return outcomes;
 }
@@ -120,9 +120,10 @@ TreeTable sample_without_replacement(Distribution& d, std::size_t k, const Disti
   std::vector<DistinctSample> samples(d.size());
   TreeTable table;
   table.outcomes = outcomes_of(d);
-  for_each(d.size(), d.longest(), interrupt, [&](std::size_t b, Workspace& workspace) {
+  for_each(d.size(), d.longest(), interrupt, [&](std::size_t b, Own& own) {
     if (!table.outcomes[b].ok()) return;
-    DistinctSampler& sampler = own(d.longest()).distinct;
+    DistinctSampler& sampler = own.distinct;
+    Workspace& workspace = own.workspace;
     sampler.build(d[b], options, first_sentence + static_cast<std::uint32_t>(b), workspace);
     if (options.algorithm != DistinctAlgorithm::kBeam) {
       // One by one first, so that Ctrl-C is heard; sample() then finds them there.

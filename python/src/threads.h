@@ -21,13 +21,10 @@ struct Own {
   DistinctSampler distinct;
 };
 
-/// That of this thread, for sentences of up to n words.
-Own& own(int n);
-
-/// visit(index, workspace) for every index < count, for sentences of up to n words; lets Ctrl-C
-/// through before each. A single one, or one that comes while the pool serves another caller, runs
-/// on the caller's thread. To be called without the GIL.
+/// visit(index, own) for every index < count, for sentences of up to n words; lets Ctrl-C through
+/// before each. A single one, or one that comes while the pool serves another caller, runs on the
+/// caller's thread. To be called without the GIL.
 void for_each(std::size_t count, int n, Interrupt& interrupt,
-              const std::function<void(std::size_t, Workspace&)>& visit);
+              const std::function<void(std::size_t, Own&)>& visit);
 
 }  // namespace taproot::python

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,12 +14,14 @@ import numpy.typing as npt
 Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
 
-_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+FLOAT64 = np.dtype(np.float64)
+_FLOATS = (FLOAT64, np.dtype(np.float32))
 
 
 def as_floats(values: Any, name: str, copy: bool) -> npt.NDArray[Any]:
     """float32 stays float32; what is not float64 becomes a type that holds it exactly."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+    masked = sys.modules.get("numpy.ma")  # NumPy imports it when it is first used.
+    if masked is not None and isinstance(values, masked.MaskedArray) and masked.is_masked(values):
         raise ValueError(f"{name} has a mask: forbid edges with -inf, np.where(mask, -np.inf, {name}.data)")
     try:
         array = np.asarray(values)
@@ -110,6 +113,8 @@ def as_trees(values: Any, name: str, shape: tuple[int, ...] | None = None) -> tu
 
 
 def as_count(k: Any, name: str = "k", below: int = 2**64) -> int:
+    if type(k) is int and 0 <= k < below:
+        return k
     if isinstance(k, np.ndarray) and k.ndim > 0:
         raise ValueError(f"{name} must be an integer, not an array")
     try:

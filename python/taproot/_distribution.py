@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from . import _taproot
 from ._arrays import (
+    FLOAT64,
     Float64,
     Int32,
     as_count,
@@ -35,6 +36,7 @@ Algorithm = Literal["auto", "elimination", "wilson", "wilson-marginal", "wilson-
 DistinctAlgorithm = Literal["auto", "trie", "beam", "list"]
 
 _GIB = 1 << 30
+_Core = _taproot.Core
 _NO_CONSTRAINTS: list[_taproot.Constraints] = []
 
 
@@ -84,6 +86,18 @@ class DependencyTrees:
            [2, 0, 2]], dtype=int32)
     """
 
+    # What a single sentence without lengths, labels and constraints leaves as it is: making one is to cost next to
+    # nothing.
+    _matrix: npt.NDArray[Any]
+    _single = True
+    _batch = 1
+    _root: Root = "single"
+    _raise = True
+    _lengths: Int32 | None = None
+    _label_array: npt.NDArray[Any] | None = None
+    _label_count: int | None = None
+    _constraints: Any = None
+
     def __init__(
         self,
         scores: npt.ArrayLike | Sequence[npt.ArrayLike],
@@ -95,6 +109,14 @@ class DependencyTrees:
         on_error: Literal["raise", "status"] = "raise",
         copy: bool = True,
     ) -> None:
+        if type(scores) is np.ndarray and scores.dtype is FLOAT64 and scores.ndim == 2 and scores.flags.c_contiguous:
+            side, columns = scores.shape
+            plain = lengths is None and constraints is None and label_scores is None
+            if plain and side == columns > 0 and root == "single" and on_error == "raise":
+                self._n = side - 1
+                self._matrix = scores.copy() if copy else scores
+                self._core = _Core(self._matrix, None, False, _NO_CONSTRAINTS, None)
+                return  # A single sentence as it comes most often: what follows would find nothing to do.
         of_list: Int32 | None = None
         if type(scores) is not np.ndarray and is_list_of(2, scores):
             array, of_list = pad(scores, "scores")  # type: ignore[arg-type]
@@ -106,26 +128,33 @@ class DependencyTrees:
         axes = len(shape)
         if axes not in (2, 3) or shape[-1] != shape[-2] or shape[-1] == 0:
             raise ValueError(f"scores must have shape (n+1, n+1) or (B, N+1, N+1), not {shape}")
-        self._single = axes == 2
+        self._matrix = array
         self._n = shape[-1] - 1
-        self._batch = 1 if self._single else shape[0]
-        if self._single and lengths is not None:
-            raise ValueError("lengths are for batches: scores has shape (n+1, n+1)")
-        if root != "single" and root != "multi":
-            raise ValueError(f'root must be "single" or "multi", not {root!r}')
-        if on_error != "raise" and on_error != "status":
-            raise ValueError(f'on_error must be "raise" or "status", not {on_error!r}')
-        self._root: Root = root
-        self._raise = on_error == "raise"
-        self._lengths = of_list
-        if lengths is not None:
+        if axes == 3:
+            self._single = False
+            self._batch = shape[0]
+        if root != "single":
+            if root != "multi":
+                raise ValueError(f'root must be "single" or "multi", not {root!r}')
+            self._root = root
+        if on_error != "raise":
+            if on_error != "status":
+                raise ValueError(f'on_error must be "raise" or "status", not {on_error!r}')
+            self._raise = False
+        if of_list is not None:
+            self._lengths = of_list
+        elif lengths is not None:
+            if axes == 2:
+                raise ValueError("lengths are for batches: scores has shape (n+1, n+1)")
             self._lengths = as_lengths(lengths, self._batch, self._n)
-        label_array = None if label_scores is None else self._labels_of(label_scores, shape, copy)
-        self._label_count = None if label_array is None else label_array.shape[-1]
-        of_sentences = _NO_CONSTRAINTS if constraints is None else self._constraints_of(constraints)
-        self._core = _taproot.Core(array, self._lengths, root == "multi", of_sentences, label_array)
-        self._inputs = (array, label_array)
-        self._constraints = deepcopy(constraints) if constraints is not None else None
+        if label_scores is not None:
+            self._label_array = self._labels_of(label_scores, shape, copy)
+            self._label_count = self._label_array.shape[-1]
+        of_sentences = _NO_CONSTRAINTS
+        if constraints is not None:
+            of_sentences = self._constraints_of(constraints)
+            self._constraints = deepcopy(constraints)
+        self._core = _Core(array, self._lengths, self._root == "multi", of_sentences, self._label_array)
 
     def _labels_of(self, label_scores: Any, shape: tuple[int, ...], copy: bool) -> npt.NDArray[Any]:
         if not self._single and is_list_of(3, label_scores):
@@ -168,7 +197,7 @@ class DependencyTrees:
         return self._root
 
     @property
-    def lengths(self) -> int | Int32:
+    def lengths(self) -> Any:
         """How many words the sentence has; of a batch, shape (B,)."""
         return self._n if self._single else self._all_lengths().copy()
 
@@ -183,7 +212,7 @@ class DependencyTrees:
         return (self._n,)
 
     @property
-    def status(self) -> str | list[str]:
+    def status(self) -> Any:
         """``"ok"`` or what is wrong with the sentence; of a batch a list.
 
         >>> d = DependencyTrees(np.zeros((2, 3, 3)), lengths=[2, 0], on_error="status")
@@ -218,11 +247,11 @@ class DependencyTrees:
         except IndexError:
             raise IndexError(f"there are {self._batch} sentences, and no sentence {sentence}") from None
         side = int(self._all_lengths()[b]) + 1
-        array, label_array = self._inputs
+        array, label_array = self._matrix, self._label_array
         return DependencyTrees(
             array[b, :side, :side],
             root=self._root,
-            constraints=None if self._constraints is None else self._constraints[b],  # type: ignore[index]
+            constraints=None if self._constraints is None else self._constraints[b],
             label_scores=None if label_array is None else label_array[b, :side, :side],
             on_error="raise" if self._raise else "status",
             copy=False,
@@ -232,7 +261,7 @@ class DependencyTrees:
         return (self[b] for b in range(len(self)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        array, label_array = self._inputs
+        array, label_array = self._matrix, self._label_array
         on_error = "raise" if self._raise else "status"
         return _restored, (array, self._lengths, self._root, self._constraints, label_array, on_error)
 
@@ -267,21 +296,21 @@ class DependencyTrees:
             raise ValueError(f"{name} must have shape {shape}, that of the scores, not {array.shape}")
         return array
 
-    def log_partition(self) -> float | Float64:
+    def log_partition(self) -> Any:
         """log Z, the log of the sum over trees; of a batch, shape (B,).
 
         >>> round(np.exp(DependencyTrees(np.zeros((4, 4))).log_partition()).item(), 12)  # 3 words have 3**2 trees.
         9.0
         """
-        return self._scalar(self._core.log_partition)  # type: ignore[no-any-return]
+        return self._scalar(self._core.log_partition)
 
-    def entropy(self) -> float | Float64:
+    def entropy(self) -> Any:
         """-sum p log p over trees, in nats; of a batch, shape (B,).
 
         >>> round(DependencyTrees(np.zeros((4, 4))).entropy(), 6)
         2.197225
         """
-        return self._scalar(self._core.entropy)  # type: ignore[no-any-return]
+        return self._scalar(self._core.entropy)
 
     def marginals(self) -> Float64:
         """p(h -> m), the probability that a tree has the edge: shape (n+1, n+1); of a batch (B, N+1, N+1), padding 0.
@@ -316,7 +345,7 @@ class DependencyTrees:
             raise ValueError("label_marginals needs label_scores")
         return self._array(self._core.label_marginals, (self._n + 1, self._n + 1, self._label_count))
 
-    def log_prob(self, heads: npt.ArrayLike, labels: npt.ArrayLike | None = None) -> float | Float64:
+    def log_prob(self, heads: npt.ArrayLike, labels: npt.ArrayLike | None = None) -> Any:
         """log p of trees, heads of shape (n,) or (k, n), of a batch (B, N) or (k, B, N): a number, (k,), (B,) or (k,
         B).
 
@@ -341,7 +370,7 @@ class DependencyTrees:
         out = out.reshape(leading + self.batch_shape)
         return float(out) if out.ndim == 0 else out
 
-    def expectation(self, edge_values: npt.ArrayLike) -> float | Float64:
+    def expectation(self, edge_values: npt.ArrayLike) -> Any:
         """E[sum of edge_values over a tree's edges]; the values have the shape of the scores. Of a batch, shape (B,).
 
         An edge of probability zero counts 0, whatever its value.
@@ -350,7 +379,7 @@ class DependencyTrees:
         >>> round(DependencyTrees(np.zeros((4, 4)), root="multi").expectation(arcs_from_root), 6)
         1.5
         """
-        return self._scalar(self._core.expectation, self._edge_values(edge_values, "edge_values"))  # type: ignore[no-any-return]
+        return self._scalar(self._core.expectation, self._edge_values(edge_values, "edge_values"))
 
     def hessian_product(self, direction: npt.ArrayLike) -> Float64:
         """The derivative of ``marginals`` when the scores move along `direction`, of their shape.
@@ -361,19 +390,21 @@ class DependencyTrees:
         >>> DependencyTrees(np.zeros((3, 3))).hessian_product(v)[0]
         array([ 0.  ,  0.25, -0.25])
         """
-        values = self._edge_values(direction, "direction")
-        return self._array(self._core.hessian_product, (self._n + 1, self._n + 1), values)
+        return self._hessian_product(self._edge_values(direction, "direction"), or_nan=False)
 
-    def _pair(self, query: Any, other: DependencyTrees, name: str) -> float | Float64:
+    def _hessian_product(self, direction: Float64, or_nan: bool) -> Float64:
+        return self._array(self._core.hessian_product, (self._n + 1, self._n + 1), direction, or_nan)
+
+    def _pair(self, query: Any, other: DependencyTrees, name: str) -> Any:
         if not isinstance(other, DependencyTrees):
             raise ValueError(f"{name} needs another DependencyTrees, not {type(other).__name__}")
         if other._single != self._single or not np.array_equal(other.lengths, self.lengths):
             raise ValueError(f"{name} needs distributions over the same sentences: their lengths differ")
         if other._root != self._root:
             raise ValueError(f"{name} needs one root rule, not {self._root} and {other._root}")
-        return self._scalar(query, other._core)  # type: ignore[no-any-return]
+        return self._scalar(query, other._core)
 
-    def kl_divergence(self, other: DependencyTrees) -> float | Float64:
+    def kl_divergence(self, other: DependencyTrees) -> Any:
         """sum p log(p/q), q the other distribution over the same sentences; +inf where p has a tree that q forbids.
 
         >>> p = DependencyTrees(np.zeros((3, 3)))
@@ -383,7 +414,7 @@ class DependencyTrees:
         """
         return self._pair(self._core.kl_divergence, other, "kl_divergence")
 
-    def cross_entropy(self, other: DependencyTrees) -> float | Float64:
+    def cross_entropy(self, other: DependencyTrees) -> Any:
         """-sum p log q, q the other distribution over the same sentences; +inf where p has a tree that q forbids.
 
         >>> p = DependencyTrees(np.zeros((3, 3)))
@@ -392,21 +423,21 @@ class DependencyTrees:
         """
         return self._pair(self._core.cross_entropy, other, "cross_entropy")
 
-    def expected_tries(self) -> float | Float64:
+    def expected_tries(self) -> Any:
         """Z_multi / Z_single: how many multi-root trees one draws until one of them has a single root.
 
         >>> round(DependencyTrees(np.zeros((3, 3))).expected_tries(), 6)
         1.5
         """
-        return self._scalar(self._core.expected_tries)  # type: ignore[no-any-return]
+        return self._scalar(self._core.expected_tries)
 
-    def expected_steps(self) -> float | Float64:
+    def expected_steps(self) -> Any:
         """How many heads Wilson's random walk draws, on average.
 
         >>> DependencyTrees(np.zeros((3, 3))).expected_steps()  # Given its root, two words take one.
         1.0
         """
-        return self._scalar(self._core.expected_steps)  # type: ignore[no-any-return]
+        return self._scalar(self._core.expected_steps)
 
     def draw(self, words: Sequence[str] | None = None, threshold: float = 0.01) -> Drawing:
         """The edges of a single sentence as arcs above its words, as dark as they are probable: for a notebook, or
@@ -424,11 +455,11 @@ class DependencyTrees:
 
     # Trees.
 
-    def _empty_trees(self, leading: tuple[int, ...]) -> tuple[Int32, Int32 | None]:
-        shape = leading + ((self._n,) if self._single else (self._batch, self._n))
+    def _empty_trees(self) -> tuple[Int32, Int32 | None]:
+        shape = (self._n,) if self._single else (self._batch, self._n)
         return np.empty(shape, np.int32), None if self._label_count is None else np.empty(shape, np.int32)
 
-    def argmax(self) -> Int32 | LabelledTrees:
+    def argmax(self) -> Any:
         """The tree of the largest score: heads (n,), of a batch (B, N), padding -1; with ``label_scores`` also its best
         labels.
 
@@ -437,17 +468,17 @@ class DependencyTrees:
         >>> DependencyTrees([[0, 2, 1], [0, 0, 1], [0, 0, 0]]).argmax()
         array([0, 1], dtype=int32)
         """
-        heads, labels = self._empty_trees(())
+        heads, labels = self._empty_trees()
         self._check(self._core.argmax(heads, labels))
         return heads if labels is None else LabelledTrees(heads, labels)
 
-    def mbr(self) -> Int32 | LabelledTrees:
+    def mbr(self) -> Any:
         """The tree with the largest expected number of right heads; shapes as ``argmax``.
 
         >>> DependencyTrees([[0, 2, 1], [0, 0, 1], [0, 0, 0]]).mbr()
         array([0, 1], dtype=int32)
         """
-        heads, labels = self._empty_trees(())
+        heads, labels = self._empty_trees()
         self._check(self._core.mbr(heads, labels))
         return heads if labels is None else LabelledTrees(heads, labels)
 
@@ -471,31 +502,36 @@ class DependencyTrees:
         step_limit: int = 0,
         first_tree: int = 0,
         first_sentence: int = 0,
-    ) -> Int32 | LabelledTrees:
+    ) -> Any:
         """k trees drawn independently: heads (k, n), of a batch (k, B, N), padding -1; with ``label_scores`` also
         labels.
 
-        Tree s of sentence b depends on (seed, first_sentence + b, first_tree + s) alone: whatever the number of
-        threads, the batch it is in, and how many are drawn. ``algorithm``: ``"auto"`` needs no advice;
-        ``"elimination"``, ``"wilson"`` (multi-root), ``"wilson-marginal"``, ``"wilson-reject"`` (single-root) and
-        ``"colbourn"`` have the same law; ``"wilson-rc"`` is biased and here for comparison. ``step_limit`` makes the
-        walks by name give up trees (``"step_limit"``).
+        The same seed gives the same trees. Tree s of sentence b depends on (seed, first_sentence + b, first_tree + s)
+        alone: whatever the number of threads, the batch it is in, and how many are drawn. ``algorithm``: ``"auto"``
+        needs no advice; ``"elimination"``, ``"wilson"`` (multi-root), ``"wilson-marginal"``, ``"wilson-reject"``
+        (single-root) and ``"colbourn"`` have the same law; ``"wilson-rc"`` is biased and here for comparison.
+        ``step_limit`` makes the walks by name give up trees (``"step_limit"``).
 
         >>> d = DependencyTrees(np.zeros((3, 3)))
         >>> trees = d.sample(1000, seed=7)
         >>> trees.shape, bool(abs((trees[:, 0] == 0).mean() - 0.5) < 0.1)
         ((1000, 2), True)
         """
-        count = as_count(k)
-        tree = as_first(first_tree, count, "first_tree")
-        sentence = as_first(first_sentence, self._batch, "first_sentence")
-        limit = as_count(step_limit, "step_limit")
-        heads, labels = self._empty_trees((count,))
-        self._check(
-            self._core.sample(
-                count, as_seed(seed), as_name(algorithm, "algorithm"), limit, tree, sentence, heads, labels
-            )
-        )
+        try:
+            shape = (k, self._n) if self._single else (k, self._batch, self._n)
+            heads = np.empty(shape, np.int32)
+            labels = None if self._label_count is None else np.empty(shape, np.int32)
+            failures = self._core.sample(k, seed, algorithm, step_limit, first_tree, first_sentence, heads, labels)
+        except (OverflowError, TypeError, ValueError):
+            # Only now is it worth looking what was wrong, to say so.
+            as_first(first_tree, as_count(k), "first_tree")
+            as_first(first_sentence, self._batch, "first_sentence")
+            as_count(step_limit, "step_limit")
+            as_seed(seed)
+            as_name(algorithm, "algorithm")
+            raise
+        if failures is not None and self._raise:
+            raise_failures(failures)
         return heads if labels is None else LabelledTrees(heads, labels)
 
     def sample_without_replacement(

@@ -31,7 +31,7 @@ class KBest:
 
     heads: Int32
     score: Float64
-    counts: int | Int32
+    counts: Any
     labels: Int32 | None = None
 
     def __len__(self) -> int:
@@ -53,9 +53,9 @@ class WithoutReplacement:
     log_prob: Float64
     gumbel: Float64
     weights: Float64
-    threshold: float | Float64
-    exhausted: bool | npt.NDArray[np.bool_]
-    counts: int | Int32
+    threshold: Any
+    exhausted: Any
+    counts: Any
     labels: Int32 | None = None
 
     @property
@@ -95,7 +95,7 @@ class WithoutReplacement:
             labels=None if self.labels is None else self.labels[:count],
         )
 
-    def estimate(self, values: npt.ArrayLike, normalized: bool = False) -> float | Float64:
+    def estimate(self, values: npt.ArrayLike, normalized: bool = False) -> Any:
         """An estimate of E[value] from the value of each tree, shape (k,); of a batch (k, B).
 
         >>> import numpy as np, taproot
@@ -127,14 +127,14 @@ class DistinctTree(NamedTuple):
     labels: Int32 | None = None
 
 
-def _map(function: Any, log_prob: npt.ArrayLike, threshold: npt.ArrayLike) -> float | Float64:
+def _map(function: Any, log_prob: npt.ArrayLike, threshold: npt.ArrayLike) -> Any:
     both = np.broadcast_arrays(np.asarray(log_prob, np.float64), np.asarray(threshold, np.float64))
     out = np.empty(both[0].shape)
     function(np.ascontiguousarray(both[0]), np.ascontiguousarray(both[1]), out)
     return float(out) if out.ndim == 0 else out
 
 
-def inclusion_probability(log_prob: npt.ArrayLike, threshold: npt.ArrayLike) -> float | Float64:
+def inclusion_probability(log_prob: npt.ArrayLike, threshold: npt.ArrayLike) -> Any:
     """q = 1 - exp(-exp(log_prob - threshold)): that a tree is in a sample without replacement, given the threshold.
 
     >>> round(inclusion_probability(-1.0, -2.0), 6)
@@ -143,7 +143,7 @@ def inclusion_probability(log_prob: npt.ArrayLike, threshold: npt.ArrayLike) -> 
     return _map(_taproot.inclusion_probability, log_prob, threshold)
 
 
-def horvitz_thompson_weight(log_prob: npt.ArrayLike, threshold: npt.ArrayLike) -> float | Float64:
+def horvitz_thompson_weight(log_prob: npt.ArrayLike, threshold: npt.ArrayLike) -> Any:
     """p / q, accurate also where both are tiny.
 
     >>> round(horvitz_thompson_weight(-1.0, -2.0), 6)

@@ -173,16 +173,15 @@ class CudaTrees:
             counts=counts,
         )
 
-    def _not_here(self, what: str) -> Any:
+    def not_here(self, what: str) -> Any:
         raise NotImplementedError(f"{what} is not done on a device: give scores.cpu()")
 
-    def hessian_product(self, direction: Any) -> Any:
-        return self._not_here("a derivative of marginals, entropy or a divergence")
-
     def cross_entropy(self, other: Any) -> Any:
-        return self._not_here("a divergence")
+        return self.not_here("a divergence")
+
+    kl_divergence = cross_entropy
 
     def argmax(self) -> Any:
-        return self._not_here("decoding")
+        return self.not_here("decoding")
 
     mbr = argmax

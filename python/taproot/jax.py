@@ -6,6 +6,9 @@ host, in float64 and exactly; results have the scores' dtype. Gradients (reverse
 ``log_partition`` is ``marginals``, whose own is a covariance. A sentence without an answer gives NaN, since an
 exception cannot leave compiled code in good order; heads of it are -1.
 
+Reverse mode only: a Hessian is ``jacrev(jacrev(f))``. On a machine with a single core JAX may hang in any
+callback: there, ``jax.config.update("jax_cpu_enable_async_dispatch", False)`` first.
+
 >>> import jax, jax.numpy as jnp, taproot.jax
 >>> jax.grad(taproot.jax.log_partition)(jnp.zeros((4, 4)))[0].round(4).tolist()
 [0.0, 0.333299994468689, 0.333299994468689, 0.333299994468689]
@@ -14,7 +17,7 @@ exception cannot leave compiled code in good order; heads of it are -1.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import jax
 import jax.numpy as jnp
@@ -50,6 +53,12 @@ def _lengths(scores: Array, lengths: Array | None) -> Array:
     return jnp.broadcast_to(found.astype(jnp.int32), shape[:-2])
 
 
+def _root(root: Root) -> Root:
+    if root != "single" and root != "multi":
+        raise ValueError(f'root must be "single" or "multi", not {root!r}')
+    return root
+
+
 def _floats(scores: Array) -> Array:
     array = jnp.asarray(scores)
     return array if jnp.issubdtype(array.dtype, jnp.floating) else array.astype(jnp.float32)
@@ -60,7 +69,9 @@ def _trees(scores: np.ndarray[Any, Any], lengths: np.ndarray[Any, Any], root: Ro
     if array.dtype not in (np.float32, np.float64):  # bfloat16: float32 holds every one of them.
         array = array.astype(np.float32)
     flat = array.reshape((-1, *array.shape[-2:]))
-    return DependencyTrees(flat, np.asarray(lengths).reshape(-1), root, on_error="status", copy=False)
+    n = np.asarray(lengths).reshape(-1)
+    n = np.where((n < 0) | (n >= array.shape[-1]), 0, n)  # A length that cannot be has no answer, as an empty sentence.
+    return DependencyTrees(flat, n, root, on_error="status", copy=False)
 
 
 def _call(function: Any, shape: Any, dtype: Any, *arguments: Array) -> Array:
@@ -86,10 +97,8 @@ def _hessian_product(scores: Array, vector: Array, lengths: Array, root: Root) -
     def on_host(s: Any, v: Any, n: Any) -> Any:
         trees = _trees(s, n, root)
         direction = np.asarray(v, np.float64).reshape((-1, *v.shape[-2:]))
-        # Where log q is -inf and p is not, the derivative of a divergence is undefined.
-        undefined: Any = ((trees.marginals() > 0) & ~np.isfinite(direction)).any((1, 2))
-        found = trees.hessian_product(np.where(undefined[:, None, None], 0.0, direction))
-        found[undefined] = np.nan
+        found = trees._hessian_product(np.ascontiguousarray(direction), or_nan=True)
+        found[~direction.any((1, 2))] = 0.0  # A sentence that does not count may well have no answer.
         return found
 
     return _call(on_host, scores.shape, scores.dtype, scores, vector, lengths)
@@ -109,8 +118,10 @@ def _hessian_product_backward(root: Root, saved: Any, grad: Array) -> Any:
 _hessian_product.defvjp(_hessian_product_forward, _hessian_product_backward)
 
 
-def _spread(grad: Array) -> Array:
-    return grad[..., None, None]
+def _times(grad: Array, slope: Array) -> Array:
+    """One number a sentence times a matrix a sentence; 0 where the sentence does not count, answer or not."""
+    spread = grad[..., None, None]
+    return jnp.where(spread == 0, jnp.zeros((), slope.dtype), spread * slope)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(2,))
@@ -141,7 +152,7 @@ def _log_partition_forward(scores: Array, lengths: Array, root: Root) -> Any:
 
 def _log_partition_backward(root: Root, saved: Any, grad: Array) -> Any:
     scores, lengths = saved
-    return _spread(grad) * _marginals(scores, lengths, root), None
+    return _times(grad, _marginals(scores, lengths, root)), None
 
 
 _log_partition.defvjp(_log_partition_forward, _log_partition_backward)
@@ -158,38 +169,45 @@ def _entropy_forward(scores: Array, lengths: Array, root: Root) -> Any:
 
 def _entropy_backward(root: Root, saved: Any, grad: Array) -> Any:
     scores, lengths = saved
-    return -_spread(grad) * _hessian_product(scores, scores, lengths, root), None
+    return _times(-grad, _hessian_product(scores, scores, lengths, root)), None
 
 
 _entropy.defvjp(_entropy_forward, _entropy_backward)
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(3,))
-def _cross_entropy(scores: Array, other: Array, lengths: Array, root: Root) -> Array:
+@partial(jax.custom_vjp, nondiff_argnums=(3, 4))
+def _divergence(scores: Array, other: Array, lengths: Array, root: Root, relative: bool) -> Array:
+    """The cross-entropy of q relative to p or, if `relative`, the divergence of q from p."""
+
     def on_host(s: Any, o: Any, n: Any) -> Any:
-        return _trees(s, n, root).cross_entropy(_trees(o, n, root))
+        p, q = _trees(s, n, root), _trees(o, n, root)
+        return p.kl_divergence(q) if relative else p.cross_entropy(q)
 
     return _call(on_host, scores.shape[:-2], scores.dtype, scores, other, lengths)
 
 
-def _cross_entropy_forward(scores: Array, other: Array, lengths: Array, root: Root) -> Any:
-    return _cross_entropy(scores, other, lengths, root), (scores, other, lengths)
+def _divergence_forward(scores: Array, other: Array, lengths: Array, root: Root, relative: bool) -> Any:
+    return _divergence(scores, other, lengths, root, relative), (scores, other, lengths)
 
 
-def _cross_entropy_backward(root: Root, saved: Any, grad: Array) -> Any:
+def _divergence_backward(root: Root, relative: bool, saved: Any, grad: Array) -> Any:
     scores, other, lengths = saved
-    of_scores = -_spread(grad) * _hessian_product(scores, other, lengths, root)
-    of_other = _spread(grad) * (_marginals(other, lengths, root) - _marginals(scores, lengths, root))
+    vector = other - scores if relative else other
+    of_scores = _times(-grad, _hessian_product(scores, vector, lengths, root))
+    of_other = _times(grad, _marginals(other, lengths, root) - _marginals(scores, lengths, root))
     return of_scores, of_other, None
 
 
-_cross_entropy.defvjp(_cross_entropy_forward, _cross_entropy_backward)
+_divergence.defvjp(_divergence_forward, _divergence_backward)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(3,))
 def _log_prob(scores: Array, heads: Array, lengths: Array, root: Root) -> Array:
     def on_host(s: Any, h: Any, n: Any) -> Any:
-        return _trees(s, n, root).log_prob(h.reshape(-1, h.shape[-1]))
+        heads_ = h.reshape(-1, h.shape[-1])
+        wrong = ((heads_ < 0) | (heads_ > n.reshape(-1, 1))) & (np.arange(1, h.shape[-1] + 1) <= n.reshape(-1, 1))
+        found = _trees(s, n, root).log_prob(np.where(wrong, 0, heads_))
+        return np.where(wrong.any(-1), np.nan, found)  # A head that cannot be.
 
     return _call(on_host, scores.shape[:-2], scores.dtype, scores, heads, lengths)
 
@@ -204,7 +222,7 @@ def _log_prob_backward(root: Root, saved: Any, grad: Array) -> Any:
     grad = jnp.where(out > -jnp.inf, grad, 0)
     head = jnp.arange(scores.shape[-1])[:, None]
     edges = jnp.pad((heads[..., None, :] == head).astype(scores.dtype), [(0, 0)] * (scores.ndim - 1) + [(1, 0)])
-    return _spread(grad) * (edges - _marginals(scores, lengths, root)), None, None
+    return _times(grad, edges - _marginals(scores, lengths, root)), None, None
 
 
 _log_prob.defvjp(_log_prob_forward, _log_prob_backward)
@@ -213,19 +231,19 @@ _log_prob.defvjp(_log_prob_forward, _log_prob_backward)
 def log_partition(scores: Array, lengths: Array | None = None, root: Root = "single") -> Array:
     """log Z, shape (...). Its gradient is ``marginals``."""
     scores = _floats(scores)
-    return _log_partition(scores, _lengths(scores, lengths), root)
+    return _log_partition(scores, _lengths(scores, lengths), _root(root))
 
 
 def marginals(scores: Array, lengths: Array | None = None, root: Root = "single") -> Array:
     """p(h -> m), shape (..., N+1, N+1)."""
     scores = _floats(scores)
-    return _marginals(scores, _lengths(scores, lengths), root)
+    return _marginals(scores, _lengths(scores, lengths), _root(root))
 
 
 def entropy(scores: Array, lengths: Array | None = None, root: Root = "single") -> Array:
     """-sum p log p in nats, shape (...)."""
     scores = _floats(scores)
-    return _entropy(scores, _lengths(scores, lengths), root)
+    return _entropy(scores, _lengths(scores, lengths), _root(root))
 
 
 def expectation(scores: Array, edge_values: Array, lengths: Array | None = None, root: Root = "single") -> Array:
@@ -241,20 +259,24 @@ def log_prob(scores: Array, heads: Array, lengths: Array | None = None, root: Ro
     shape = (*scores.shape[:-2], scores.shape[-1] - 1)
     if heads.shape != shape:
         raise ValueError(f"heads must have shape {shape}, not {heads.shape}")
-    return _log_prob(scores, heads.astype(jnp.int32), _lengths(scores, lengths), root)
+    return _log_prob(scores, heads.astype(jnp.int32), _lengths(scores, lengths), _root(root))
 
 
 def cross_entropy(scores: Array, other: Array, lengths: Array | None = None, root: Root = "single") -> Array:
     """-sum p log q, shape (...), q of the scores ``other``."""
-    scores, other = _floats(scores), _floats(other)
-    if scores.shape != other.shape:
-        raise ValueError(f"the two have shapes {scores.shape} and {other.shape}")
-    return _cross_entropy(scores, other, _lengths(scores, lengths), root)
+    return _compared(scores, other, lengths, root, relative=False)
 
 
 def kl_divergence(scores: Array, other: Array, lengths: Array | None = None, root: Root = "single") -> Array:
     """sum p log(p/q), shape (...), q of the scores ``other``."""
-    return cross_entropy(scores, other, lengths, root) - entropy(scores, lengths, root)
+    return _compared(scores, other, lengths, root, relative=True)
+
+
+def _compared(scores: Array, other: Array, lengths: Array | None, root: Root, relative: bool) -> Array:
+    scores, other = _floats(scores), _floats(other)
+    if scores.shape != other.shape:
+        raise ValueError(f"the two have shapes {scores.shape} and {other.shape}")
+    return _divergence(scores, other, _lengths(scores, lengths), _root(root), relative)
 
 
 def argmax(scores: Array, lengths: Array | None = None, root: Root = "single") -> Array:
@@ -262,6 +284,17 @@ def argmax(scores: Array, lengths: Array | None = None, root: Root = "single") -
     scores = _floats(scores)
     shape = (*scores.shape[:-2], scores.shape[-1] - 1)
     return _call(lambda s, n: _trees(s, n, root).argmax(), shape, jnp.int32, scores, _lengths(scores, lengths))
+
+
+def _key_words(key: Array) -> Array:
+    """The words of one key, new style or old."""
+    if not hasattr(key, "dtype"):
+        raise ValueError(f"key must be one of JAX's random keys, not {key!r}")
+    if jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and key.shape == ():
+        return jax.random.key_data(key)
+    if key.dtype == jnp.uint32 and key.ndim == 1 and key.shape[0] >= 2:
+        return key
+    raise ValueError(f"key must be one of JAX's random keys, not an array {key.dtype} of shape {key.shape}")
 
 
 def sample(
@@ -279,7 +312,10 @@ def sample(
     (5, 2, 3)
     """
     scores = _floats(scores)
-    data = jax.random.key_data(key) if jnp.issubdtype(key.dtype, jax.dtypes.prng_key) else key
+    data = _key_words(key)
+    if algorithm not in get_args(Algorithm):
+        raise ValueError(f"algorithm must be one of {', '.join(get_args(Algorithm))}, not {algorithm!r}")
+    _root(root)
     words = jnp.broadcast_to(data.reshape(-1)[-2:], (*scores.shape[:-2], 2)).astype(jnp.uint32)
 
     def on_host(s: Any, n: Any, seeds: Any) -> Any:

@@ -5,6 +5,7 @@ Scores are tensors of shape (..., N+1, N+1), float32 or float64, read without a 
 All arithmetic on the CPU is in float64 and exact; results have the scores' dtype. Gradients are exact too: that of
 ``log_partition`` is ``marginals``, whose own is the covariance of edges. So ``log_partition`` and ``log_prob`` can be
 differentiated twice, ``marginals``, ``expectation``, ``entropy`` and the divergences once; asking for more is an error.
+``torch.func`` is not supported.
 
 CUDA tensors stay on their device, where taproot was built for it (``taproot.cuda_available()``): ``log_partition`` and
 ``log_prob`` with their gradients, ``marginals`` and ``entropy`` without, ``sample``, and ``sample_without_replacement``
@@ -55,8 +56,8 @@ def _numpy(tensor: Tensor, name: str) -> np.ndarray[Any, Any]:
     return tensor.detach().resolve_neg().numpy()
 
 
-def _trees(scores: Tensor, lengths: Any, root: Root) -> _distribution.DependencyTrees | CudaTrees:
-    """The scores as one flat batch."""
+def _trees(scores: Tensor, lengths: Any, root: Root) -> Any:
+    """The scores as one flat batch: a taproot.DependencyTrees, or a CudaTrees."""
     if not isinstance(scores, Tensor) or not scores.is_floating_point():
         raise ValueError("scores must be a tensor of floating-point numbers")
     shape = tuple(scores.shape)
@@ -74,12 +75,7 @@ def _trees(scores: Tensor, lengths: Any, root: Root) -> _distribution.Dependency
 
 
 def _tensor(values: Any, like: Tensor, shape: tuple[int, ...]) -> Tensor:
-    tensor = values if isinstance(values, Tensor) else torch.from_numpy(np.asarray(values))
-    return tensor.reshape(shape).to(like.dtype)
-
-
-def _lengths(trees: _distribution.DependencyTrees | CudaTrees) -> Tensor:
-    return torch.as_tensor(trees.lengths)
+    return torch.as_tensor(values).reshape(shape).to(like.dtype)
 
 
 def _spread(grad: Tensor) -> Tensor:
@@ -88,43 +84,61 @@ def _spread(grad: Tensor) -> Tensor:
 
 
 # Each function below is differentiated by hand: its context keeps the factorisation of the forward pass (``trees``), so
-# that going back costs no second one. The scores are saved only as what the result depends on.
+# that going back costs no second one. The scores are saved only as what the result depends on. Marginals and what is
+# summed over trees stay in float64 until the end.
 
 
-class _Marginals(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, scores: Tensor, trees: Any) -> Tensor:
-        ctx.save_for_backward(scores)
-        ctx.trees = trees
-        return _tensor(trees.marginals(), scores, scores.shape)
+class _Last(torch.autograd.Function):
+    """The scores as they are, but not to be differentiated."""
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-        (scores,) = ctx.saved_tensors
-        return _HessianProduct.apply(scores, grad, ctx.trees), None
+    def forward(ctx: Any, scores: Tensor) -> Tensor:
+        return scores.view_as(scores)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        raise NotImplementedError(
+            "log_partition and log_prob can be differentiated twice, marginals, entropy and the divergences once: "
+            "this asks for one more"
+        )
 
 
 class _HessianProduct(torch.autograd.Function):
-    """The Hessian of log Z times a vector: linear in it, and symmetric."""
+    """The Hessian of log Z times a vector: linear in it, and symmetric. NaN where the vector is not finite."""
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, vector: Tensor, trees: Any) -> Tensor:
         ctx.save_for_backward(scores)
         ctx.trees = trees
         if isinstance(trees, CudaTrees):
-            return trees.hessian_product(vector)
+            trees.not_here("a derivative of marginals, entropy or a divergence")
         direction = _numpy(vector, "the gradient").astype(np.float64).reshape((len(trees), *vector.shape[-2:]))
-        return _tensor(trees.hessian_product(direction), scores, scores.shape)
+        found = trees._hessian_product(np.ascontiguousarray(direction), or_nan=True)
+        return torch.from_numpy(found).reshape(vector.shape)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor, None]:
-        if ctx.needs_input_grad[0]:
-            raise NotImplementedError(
-                "log_partition and log_prob can be differentiated twice, marginals, entropy and the divergences once: "
-                "this asks for one more"
-            )
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None]:
+        (scores,) = ctx.saved_tensors  # Through _Last, which speaks up if their gradient is asked for.
+        return torch.zeros_like(scores), _HessianProduct.apply(scores, grad, ctx.trees), None
+
+
+def _hessian_product(scores: Tensor, vector: Tensor, trees: Any) -> Tensor:
+    return _HessianProduct.apply(_Last.apply(scores), vector, trees)
+
+
+class _Marginals(torch.autograd.Function):
+    """In float64."""
+
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, trees: Any) -> Tensor:
+        ctx.save_for_backward(scores)
+        ctx.trees = trees
+        return torch.as_tensor(trees.marginals()).double().reshape(scores.shape)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         (scores,) = ctx.saved_tensors
-        return None, _HessianProduct.apply(scores, grad, ctx.trees), None
+        return _hessian_product(scores, grad, ctx.trees).to(scores.dtype), None
 
 
 class _LogPartition(torch.autograd.Function):
@@ -137,7 +151,10 @@ class _LogPartition(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         (scores,) = ctx.saved_tensors
-        return _spread(grad) * _Marginals.apply(scores, ctx.trees), None
+        p = _Marginals.apply(scores, ctx.trees)
+        if not torch.is_grad_enabled():  # Nobody else has it.
+            return p.mul_(_spread(grad)).to(scores.dtype), None
+        return (_spread(grad) * p).to(scores.dtype), None
 
 
 class _Entropy(torch.autograd.Function):
@@ -152,28 +169,44 @@ class _Entropy(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         (scores,) = ctx.saved_tensors
-        return -_spread(grad) * _HessianProduct.apply(scores, scores.detach(), ctx.trees), None
+        slope = _hessian_product(scores, scores.detach().double(), ctx.trees)
+        return (-_spread(grad) * slope).to(scores.dtype), None
 
 
-class _CrossEntropy(torch.autograd.Function):
-    """Its gradient is -H_p S_q for p's scores, and q's marginals less p's for q's."""
+class _Divergence(torch.autograd.Function):
+    """The cross-entropy of q relative to p, or, if `relative`, the divergence of q from p.
+
+    Their gradients: -H_p S_q, or H_p (S_p - S_q), for p's scores; q's marginals less p's for q's.
+    """
 
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, other: Tensor, p: Any, q: Any) -> Tensor:
+    def forward(
+        ctx: Any,
+        scores: Tensor,
+        other: Tensor,
+        p: Any,
+        q: Any,
+        relative: bool,
+    ) -> Tensor:
         ctx.save_for_backward(scores, other)
         ctx.trees = (p, q)
-        return _tensor(p.cross_entropy(q), scores, scores.shape[:-2])
+        ctx.relative = relative
+        return _tensor(p.kl_divergence(q) if relative else p.cross_entropy(q), scores, scores.shape[:-2])
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None, None]:
         scores, other = ctx.saved_tensors
         p, q = ctx.trees
         of_scores = of_other = None
         if ctx.needs_input_grad[0]:
-            of_scores = -_spread(grad) * _HessianProduct.apply(scores, other, p)
+            vector = other.double()
+            if ctx.relative:
+                vector = vector - scores.detach().double()
+            of_scores = (-_spread(grad) * _hessian_product(scores, vector, p)).to(scores.dtype)
         if ctx.needs_input_grad[1]:
-            of_other = _spread(grad) * (_Marginals.apply(other, q) - _Marginals.apply(scores, p))
-        return of_scores, of_other, None, None
+            difference = _Marginals.apply(other, q) - _Marginals.apply(scores, p)
+            of_other = (_spread(grad) * difference).to(other.dtype)
+        return of_scores, of_other, None, None, None
 
 
 class _LogProb(torch.autograd.Function):
@@ -181,7 +214,7 @@ class _LogProb(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, heads: Tensor, trees: Any) -> Tensor:
-        flat = heads.reshape(-1, len(trees), heads.shape[-1])
+        flat: Any = _flat(heads, trees)
         if not isinstance(trees, CudaTrees):
             flat = _numpy(flat, "heads")
         elif heads.device != scores.device:
@@ -194,17 +227,25 @@ class _LogProb(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         scores, heads, out = ctx.saved_tensors
-        grad = torch.where(out > -torch.inf, grad, torch.zeros_like(grad))
+        grad = torch.where(out > -torch.inf, grad, torch.zeros_like(grad)).double()
         batch, side = len(ctx.trees), scores.shape[-1]
-        draws = heads.reshape(-1, batch, side - 1)
-        of_draws = grad.reshape(-1, batch)
+        draws = _flat(heads, ctx.trees)
+        of_draws = grad.reshape(draws.shape[:-1])
         word = torch.arange(1, side, device=heads.device)
         at = (torch.arange(batch, device=heads.device)[:, None] * side + draws) * side + word
-        real = (word <= _lengths(ctx.trees)[:, None]).expand_as(draws)
-        edges = scores.new_zeros(batch * side * side)
+        real = (word <= torch.as_tensor(ctx.trees.lengths)[:, None]).expand_as(draws)
+        edges = grad.new_zeros(batch * side * side)
         edges = edges.index_add(0, at[real], of_draws[..., None].expand(draws.shape)[real])
         total = of_draws.sum(0).reshape(scores.shape[:-2])
-        return edges.reshape(scores.shape) - _spread(total) * _Marginals.apply(scores, ctx.trees), None, None
+        found = edges.reshape(scores.shape) - _spread(total) * _Marginals.apply(scores, ctx.trees)
+        return found.to(scores.dtype), None, None
+
+
+def _flat(heads: Tensor, trees: Any) -> Tensor:
+    """Trees as [k, B, N]."""
+    n = heads.shape[-1]
+    of_batch = len(trees) * n
+    return heads.reshape(heads.numel() // of_batch if of_batch else 1, len(trees), n)
 
 
 def log_partition(scores: Tensor, lengths: Any = None, root: Root = "single") -> Tensor:
@@ -214,7 +255,7 @@ def log_partition(scores: Tensor, lengths: Any = None, root: Root = "single") ->
 
 def marginals(scores: Tensor, lengths: Any = None, root: Root = "single") -> Tensor:
     """p(h -> m), shape (..., N+1, N+1), differentiable."""
-    return _Marginals.apply(scores, _trees(scores, lengths, root))
+    return _Marginals.apply(scores, _trees(scores, lengths, root)).to(scores.dtype)
 
 
 def entropy(scores: Tensor, lengths: Any = None, root: Root = "single") -> Tensor:
@@ -227,8 +268,9 @@ def expectation(scores: Tensor, edge_values: Tensor, lengths: Any = None, root: 
 
     Values of edges that have no probability do not count.
     """
-    p = marginals(scores, lengths, root)
-    return torch.where(p > 0, p * edge_values, torch.zeros_like(p)).sum((-2, -1))
+    p = _Marginals.apply(scores, _trees(scores, lengths, root))
+    values = torch.where(p > 0, edge_values.double(), torch.zeros_like(p))
+    return (p * values).sum((-2, -1)).to(scores.dtype)
 
 
 def log_prob(scores: Tensor, heads: Tensor, lengths: Any = None, root: Root = "single") -> Tensor:
@@ -241,15 +283,25 @@ def log_prob(scores: Tensor, heads: Tensor, lengths: Any = None, root: Root = "s
 
 
 def cross_entropy(scores: Tensor, other: Tensor, lengths: Any = None, root: Root = "single") -> Tensor:
-    """-sum p log q, shape (...), q of the scores ``other``; differentiable in both."""
-    if scores.shape != other.shape:
-        raise ValueError(f"the two have shapes {tuple(scores.shape)} and {tuple(other.shape)}")
-    return _CrossEntropy.apply(scores, other, _trees(scores, lengths, root), _trees(other, lengths, root))
+    """-sum p log q, shape (...), q of the scores ``other``; differentiable in both.
+
+    Where it is infinite, p's gradient is NaN.
+    """
+    return _divergence(scores, other, lengths, root, relative=False)
 
 
 def kl_divergence(scores: Tensor, other: Tensor, lengths: Any = None, root: Root = "single") -> Tensor:
-    """sum p log(p/q), shape (...), q of the scores ``other``; differentiable in both."""
-    return cross_entropy(scores, other, lengths, root) - entropy(scores, lengths, root)
+    """sum p log(p/q), shape (...), q of the scores ``other``; differentiable in both.
+
+    Where it is infinite, p's gradient is NaN.
+    """
+    return _divergence(scores, other, lengths, root, relative=True)
+
+
+def _divergence(scores: Tensor, other: Tensor, lengths: Any, root: Root, relative: bool) -> Tensor:
+    if scores.shape != other.shape:
+        raise ValueError(f"the two have shapes {tuple(scores.shape)} and {tuple(other.shape)}")
+    return _Divergence.apply(scores, other, _trees(scores, lengths, root), _trees(other, lengths, root), relative)
 
 
 class _Trees(constraints.Constraint):
@@ -270,7 +322,7 @@ class DependencyTrees(torch.distributions.Distribution):
     """The distribution over dependency trees, as PyTorch has distributions.
 
     An event is a tree, its heads of shape (N,), int64, padding -1. Draws follow ``torch.manual_seed`` unless a seed is
-    given.
+    given. The scores must not be changed in place afterwards; make another distribution after a step of an optimizer.
 
     >>> import torch, taproot.torch
     >>> d = taproot.torch.DependencyTrees(torch.zeros(2, 4, 4), lengths=torch.tensor([3, 2]))
@@ -290,11 +342,18 @@ class DependencyTrees(torch.distributions.Distribution):
     ) -> None:
         self.scores = scores
         self.root: Root = root
-        self._trees = _trees(scores, lengths, root)
+        self._factored = _trees(scores, lengths, root)
+        self._version = _version(scores)
         n = scores.shape[-1] - 1
         batch = scores.shape[:-2]
-        self.lengths = _lengths(self._trees).long().reshape(batch)
+        self.lengths = torch.as_tensor(self._factored.lengths).long().reshape(batch)
         super().__init__(batch, torch.Size([n]), validate_args=validate_args)
+
+    @property
+    def _trees(self) -> Any:
+        if _version(self.scores) != self._version:
+            raise RuntimeError("the scores were changed in place: make another DependencyTrees of them")
+        return self._factored
 
     @property
     def support(self) -> constraints.Constraint:
@@ -306,25 +365,29 @@ class DependencyTrees(torch.distributions.Distribution):
         return type(self)(scores, self.lengths.expand(shape), self.root, validate_args=self._validate_args)
 
     def log_partition(self) -> Tensor:
+        """log Z, shape batch_shape."""
         return _LogPartition.apply(self.scores, self._trees)
 
-    @property
     def marginals(self) -> Tensor:
         """p(h -> m), shape batch_shape + (N+1, N+1)."""
-        return _Marginals.apply(self.scores, self._trees)
+        return _Marginals.apply(self.scores, self._trees).to(self.scores.dtype)
 
     def entropy(self) -> Tensor:
+        """-sum p log p in nats, shape batch_shape."""
         return _Entropy.apply(self.scores, self._trees)
 
     def log_prob(self, value: Tensor) -> Tensor:
+        """log p of trees, whose batch axes are broadcast against these."""
         if self._validate_args:
             self._validate_sample(value)
-        shape = self.batch_shape + self.event_shape
-        value = value.expand(torch.broadcast_shapes(value.shape, shape))
-        return _LogProb.apply(self.scores, value, self._trees)
+        shape = torch.broadcast_shapes(value.shape, self.batch_shape + self.event_shape)
+        batch = shape[len(shape) - 1 - len(self.batch_shape) : -1]
+        of_all = self if batch == self.batch_shape else self.expand(batch)
+        return _LogProb.apply(of_all.scores, value.expand(shape), of_all._trees)
 
     @property
     def mode(self) -> Tensor:
+        """The best tree."""
         return self._heads(self._trees.argmax(), ())
 
     def mbr(self) -> Tensor:
@@ -332,6 +395,7 @@ class DependencyTrees(torch.distributions.Distribution):
         return self._heads(self._trees.mbr(), ())
 
     def sample(self, sample_shape: Any = (), seed: int | None = None, algorithm: Algorithm = "auto") -> Tensor:
+        """Trees drawn independently, shape sample_shape + batch_shape + (N,)."""
         leading = torch.Size(sample_shape)
         return self._heads(self._trees.sample(leading.numel(), _seed(seed), algorithm), leading)
 
@@ -341,8 +405,19 @@ class DependencyTrees(torch.distributions.Distribution):
         """k different trees of every sentence, as ``taproot.DependencyTrees`` gives them for a flat batch."""
         return self._trees.sample_without_replacement(k, _seed(seed), algorithm)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.scores, self.lengths, self.root, self._validate_args)
+
+    def __repr__(self) -> str:
+        return f"DependencyTrees(scores: {tuple(self.scores.shape)}, root={self.root!r})"
+
     def _heads(self, heads: Any, leading: Any) -> Tensor:
         return torch.as_tensor(heads).long().reshape((*leading, *self.batch_shape, *self.event_shape))
+
+
+def _version(tensor: Tensor) -> int:
+    """How often it was changed in place; PyTorch does not count that of tensors made for inference."""
+    return 0 if tensor.is_inference() else tensor._version
 
 
 def _seed(seed: int | None) -> int:
@@ -353,4 +428,4 @@ def _seed(seed: int | None) -> int:
 def _kl(p: DependencyTrees, q: DependencyTrees) -> Tensor:
     if p.root != q.root or p.scores.shape != q.scores.shape or not torch.equal(p.lengths, q.lengths):
         raise ValueError("kl_divergence needs distributions over the same sentences, under one root rule")
-    return _CrossEntropy.apply(p.scores, q.scores, p._trees, q._trees) - p.entropy()
+    return _Divergence.apply(p.scores, q.scores, p._trees, q._trees, True)

@@ -97,6 +97,49 @@ def test_an_infinite_divergence_has_no_gradient_in_p() -> None:
     assert np.isnan(grad[0]).all() and np.isfinite(grad[1]).all()
 
 
+def test_sentences_that_do_not_count_leave_gradients_alone() -> None:
+    scores, weights = scores_of(3, 5, 5), jnp.eye(5)
+    lengths = jnp.array([4, 3, 0])
+    heads = jnp.array([[2, 0, 2, 2], [0, 1, 1, -1], [-1] * 4])
+    for function in (
+        lambda s: tj.log_partition(s, lengths),
+        lambda s: tj.entropy(s, lengths),
+        lambda s: tj.log_prob(s, heads, lengths),
+        lambda s: tj.kl_divergence(s, s * 2, lengths),
+    ):
+        masked = jax.grad(lambda w, f=function: jnp.where(lengths > 0, f(scores @ w), 0.0).sum())(weights)
+        plain = jax.grad(lambda w, f=function: f(scores @ w)[:2].sum())(weights)
+        assert np.isfinite(masked).all()
+        np.testing.assert_allclose(masked, plain, rtol=1e-12, atol=1e-12)
+
+
+def test_a_small_divergence_in_float32() -> None:
+    scores = scores_of(4, 41, 41).astype(jnp.float32)
+    other = (scores + 1e-3 * scores_of(4, 41, 41, seed=3)).astype(jnp.float32)
+    exact = tj.kl_divergence(scores.astype(jnp.float64), other.astype(jnp.float64))
+    np.testing.assert_allclose(tj.kl_divergence(scores, other), exact, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "key", [3, jnp.zeros(2), jnp.zeros((5, 2), jnp.uint32), jax.random.split(jax.random.key(0), 5)], ids=str
+)
+def test_what_is_no_key(key: Any) -> None:
+    with pytest.raises(ValueError, match="random keys"):
+        tj.sample(key, scores_of(4, 4), 2)
+
+
+def test_what_cannot_be_is_nan() -> None:
+    scores = scores_of(2, 4, 4)
+    assert np.isnan(tj.log_partition(scores, jnp.array([3, 9]))).tolist() == [False, True]
+    assert np.isnan(tj.log_prob(scores, jnp.array([[0, 1, 1], [0, 7, 1]]))).tolist() == [False, True]
+    for call in (
+        lambda: tj.log_partition(scores, root="none"),  # type: ignore[arg-type]
+        lambda: tj.sample(jax.random.key(0), scores, 2, algorithm="none"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ValueError, match="must be"):
+            call()
+
+
 def test_vmap_is_the_batch() -> None:
     scores = scores_of(4, 3, 5, 5)
     lengths = jnp.array([[4, 3, 2]] * 4)

@@ -579,3 +579,27 @@ def test_an_iterator_keeps_what_it_reads() -> None:
     del iterator
     gc.collect()
     assert of_array() is None
+
+
+def test_a_signal_handler_that_calls_us() -> None:
+    """While an outer call is at work on the same thread, with what that thread keeps."""
+    run_script(
+        """
+import signal
+import numpy as np, taproot
+taproot.set_num_threads(1)
+outer = taproot.DependencyTrees(np.random.default_rng(0).normal(size=(4, 4)))
+inner = np.random.default_rng(1).normal(size=(2, 120, 120))
+expected = outer.sample(3_000_000, seed=1)
+calls = []
+def handler(*_):
+    calls.append(taproot.DependencyTrees(inner).sample(20).shape)
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.02)
+for _ in range(4):
+    assert np.array_equal(outer.sample(3_000_000, seed=1), expected)
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert calls
+"""
+    )

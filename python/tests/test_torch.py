@@ -111,7 +111,7 @@ def test_dtypes_and_memory() -> None:
     assert tt.log_partition(scores.bfloat16()).dtype == torch.bfloat16
     # No copy: what is on the NumPy side is the tensor's memory.
     d = tt.DependencyTrees(scores.expand(2, 5, 5))
-    assert np.shares_memory(d._trees._inputs[0], scores.numpy())
+    assert np.shares_memory(d._factored._matrix, scores.numpy())
 
 
 def test_changing_the_scores_after_the_forward_pass() -> None:
@@ -149,7 +149,7 @@ def test_distribution(root: Any) -> None:
     assert d.sample_without_replacement(2).heads.shape[1:] == (6, 4)
     flat = taproot.DependencyTrees(scores.detach().reshape(6, 5, 5).numpy(), lengths.reshape(-1).numpy(), root)
     np.testing.assert_allclose(d.entropy().detach().reshape(-1), flat.entropy())
-    np.testing.assert_allclose(d.marginals.detach().reshape(6, 5, 5), flat.marginals())
+    np.testing.assert_allclose(d.marginals().detach().reshape(6, 5, 5), flat.marginals())
     np.testing.assert_allclose(d.log_partition().detach().reshape(-1), flat.log_partition())
     q = tt.DependencyTrees(scores * 2, lengths, root)
     np.testing.assert_allclose(
@@ -225,3 +225,83 @@ def test_copies_of_a_distribution() -> None:
         assert torch.equal(d.entropy(), same.entropy()) and torch.equal(
             d.sample((3,), seed=1), same.sample((3,), seed=1)
         )
+
+
+def test_log_prob_broadcasts_over_batch_axes() -> None:
+    scores = scores_of(2, 1, 4, 4, forbid=False)
+    wide = tt.DependencyTrees(scores.expand(2, 5, 4, 4))
+    trees = wide.sample((3,), seed=1)
+    narrow = tt.DependencyTrees(scores)
+    torch.testing.assert_close(narrow.log_prob(trees), wide.log_prob(trees))
+    ours, theirs = (torch.autograd.grad(d.log_prob(trees).sum(), scores, retain_graph=True)[0] for d in (narrow, wide))
+    torch.testing.assert_close(ours, theirs)
+    one = tt.DependencyTrees(scores[0, 0])
+    torch.testing.assert_close(one.log_prob(trees[:, 0, 0]), wide.log_prob(trees)[:, 0, 0])
+    assert tt.DependencyTrees(torch.zeros(0, 4, 4)).log_prob(torch.zeros(0, 3, dtype=torch.int64)).shape == (0,)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_gradients_in_short_types_are_rounded_once(dtype: Any) -> None:
+    scores = torch.zeros(4, 4, dtype=dtype, requires_grad=True)
+    heads = torch.tensor([[0, 1, 1]]).expand(2000, 3)
+    (grad,) = torch.autograd.grad(tt.log_prob(scores, heads).mean(dtype=torch.float64) * 1, scores)
+    assert grad.dtype == dtype
+    torch.testing.assert_close(grad[0, 1].double(), torch.tensor(2 / 3, dtype=torch.float64), rtol=2e-2, atol=0)
+
+
+def test_a_small_divergence_in_float32() -> None:
+    scores = scores_of(8, 41, 41, forbid=False).detach()
+    other = scores + 1e-3 * scores_of(8, 41, 41, seed=3, forbid=False).detach()
+    exact = tt.kl_divergence(scores.float().double(), other.float().double())
+    for found in (
+        tt.kl_divergence(scores.float(), other.float()),
+        torch.distributions.kl_divergence(tt.DependencyTrees(scores.float()), tt.DependencyTrees(other.float())),
+    ):
+        torch.testing.assert_close(found.double(), exact, rtol=1e-6, atol=0)
+
+
+def test_changing_the_scores_of_a_distribution_is_noticed() -> None:
+    scores = scores_of(4, 4, forbid=False)
+    d = tt.DependencyTrees(scores)
+    d.log_partition()
+    with torch.no_grad():
+        scores.mul_(3)
+    with pytest.raises(RuntimeError, match="changed in place"):
+        d.entropy()
+    with torch.inference_mode():
+        assert tt.DependencyTrees(torch.zeros(3, 3)).entropy() > 0
+
+
+def test_hessian_vector_products() -> None:
+    scores = scores_of(5, 5, forbid=False)
+    v = scores_of(5, 5, seed=4, forbid=False).detach()
+    expected = taproot.DependencyTrees(scores.detach().numpy()).hessian_product(v.numpy())
+    _, found = torch.autograd.functional.hvp(tt.log_partition, scores.detach(), v)
+    np.testing.assert_allclose(found, expected, atol=1e-14)
+    full = torch.autograd.functional.hessian(tt.log_partition, scores.detach())
+    np.testing.assert_allclose((full * v).sum((-2, -1)), expected, atol=1e-13)
+
+
+def test_infinities_where_they_do_not_matter_and_where_they_do() -> None:
+    p = torch.zeros(4, 4, dtype=torch.float64)
+    p[0, 2] = p[0, 3] = -torch.inf
+    q = p.clone()
+    q[2, 1] = -torch.inf  # Word 1 is the root: no tree has this edge.
+    p.requires_grad_()
+    kl_ = tt.kl_divergence(p, q)
+    (grad,) = torch.autograd.grad(kl_, p)
+    assert kl_ == 0 and torch.isfinite(grad).all()
+    q = torch.zeros(4, 4, dtype=torch.float64)
+    q[1, 2] = -torch.inf
+    both, others = torch.zeros(2, 4, 4, dtype=torch.float64, requires_grad=True), torch.stack([q, torch.zeros_like(q)])
+    found = tt.kl_divergence(both, others)
+    (grad,) = torch.autograd.grad(found.sum(), both)
+    assert found[0] == torch.inf and torch.isnan(grad[0]).all() and torch.isfinite(grad[1]).all()
+    values = torch.zeros(4, 4, dtype=torch.float64)
+    values[0, 1] = -torch.inf
+    scores = torch.zeros(4, 4, dtype=torch.float64)
+    scores[0, 1] = -torch.inf
+    scores.requires_grad_()
+    mean = tt.expectation(scores, values)
+    (grad,) = torch.autograd.grad(mean, scores)
+    assert mean == 0 and torch.isfinite(grad).all()

@@ -56,7 +56,7 @@ std::vector<Arc> marginal_arcs(std::span<const double> marginals, std::size_t wo
 
 int stack(std::span<Arc> arcs, std::size_t nodes) {
   const auto place = [](int node, Port port) {
-    return static_cast<std::size_t>(3 * node + static_cast<int>(port));
+    return 3 * static_cast<std::size_t>(node) + static_cast<std::size_t>(port);
   };
   const auto begin_of = [&](const Arc& arc) {
     return place(arc.left(), arc.head < arc.modifier ? kRight : kMiddle);

@@ -11,13 +11,13 @@
 namespace taproot {
 namespace {
 
-constexpr double kRootLine = 22;
+constexpr int kRootLine = 22;
 
 // By distance alone, so that an arc stays where it is when others come and go; less than
 // proportional, so that the longest do not make the short ones flat.
-double height_of(const detail::Arc& arc) {
+int height_of(const detail::Arc& arc) {
   if (arc.head == 0) return 0;
-  const double height = 12 + 24 * std::pow(arc.right() - arc.left(), 0.72);
+  const auto height = static_cast<int>(12 + 24 * std::pow(arc.right() - arc.left(), 0.72));
   return height + (arc.head < arc.modifier ? 0 : 5);  // Two words may have an arc either way.
 }
 
@@ -27,20 +27,17 @@ std::string marginals_svg(std::span<const std::string> words, std::span<const do
                           const SvgOptions& options) {
   using namespace detail;
   require(options.labels.empty(), "marginals_svg", "labels are for trees");
-  std::vector<Arc> arcs =
+  const std::vector<Arc> arcs =
       marginal_arcs(marginals, words.size(), options.threshold, options.also, "marginals_svg");
-  // The probable ones last, on top of the others.
-  std::stable_sort(arcs.begin(), arcs.end(),
-                   [](const Arc& a, const Arc& b) { return a.probability < b.probability; });
   const auto n = static_cast<std::size_t>(side_of(marginals.size()));
   const WordLine line = place_words(shown_words(words, n), {}, {});
-  double above = 0;
+  int above = 0;
   for (const Arc& arc : arcs) above = std::max(above, height_of(arc));
-  const double base = std::ceil(kRootTop + kRootLine + above);
+  const int base = kRootTop + kRootLine + above;
 
   Svg svg;
   svg.open(line, base, title_or(options.title, "Probabilities of edges:", line));
-  svg.begin_edges(1.6);
+  svg.begin_edges("1.6");
   for (const Arc& arc : arcs) svg.edge(line, arc, base, height_of(arc), true, options.hints);
   svg.end_group();
   svg.begin_labels();
@@ -49,8 +46,6 @@ std::string marginals_svg(std::span<const std::string> words, std::span<const do
     Svg more;
     more.raw(" font-weight=\"bold\" data-h=\"0\" data-m=\"");
     more.integer(arc.modifier);
-    more.raw("\" data-p=\"");
-    more.probability(arc.probability);
     more.raw("\" opacity=\"");
     more.probability(arc.probability);
     more.raw("\"");

@@ -3,6 +3,7 @@
 // The pieces of SVG that trees and marginals share.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,25 +13,26 @@
 
 namespace taproot::detail {
 
+/// In pixels, as everything; of words and of labels.
 inline constexpr double kFontSize = 16;
 inline constexpr double kLabelSize = 11.5;
 /// Around the drawing.
-inline constexpr double kMargin = 8;
+inline constexpr int kMargin = 8;
 /// From the base of the arcs to the base line of the words, and from there to the lower edge.
-inline constexpr double kWordDrop = 19;
-inline constexpr double kWordFoot = 9;
+inline constexpr int kWordDrop = 19;
+inline constexpr int kWordFoot = 9;
 /// Where edges from ROOT begin: below the word itself.
-inline constexpr double kRootTop = kMargin + 14;
+inline constexpr int kRootTop = kMargin + 14;
 
 /// Where the words stand. The first entry of `center` is ROOT's, and means nothing.
 struct WordLine {
   std::vector<std::string> shown;
-  std::vector<double> center;
-  double width = 0;
+  std::vector<int> center;
+  int width = 0;
 
-  double at(int word) const { return center[static_cast<std::size_t>(word)]; }
+  int at(int word) const { return center[static_cast<std::size_t>(word)]; }
   /// Where an arc that is not from ROOT leaves its head.
-  double start(const Arc& arc) const;
+  int start(const Arc& arc) const;
 };
 
 /// Places the words from left to right, with room for labels (shown, one a word, or none) on the
@@ -43,30 +45,29 @@ class Svg {
  public:
   void raw(std::string_view piece) { text_ += piece; }
   void escaped(std::string_view piece);
-  /// With at most one digit behind the point.
-  void number(double value);
   /// With at most four digits that count.
   void probability(double value);
   void integer(long long value) { text_ += std::to_string(value); }
 
   /// The tag, title and style; `base` is where the arcs end and the words begin.
-  void open(const WordLine& line, double base, std::string_view title);
+  void open(const WordLine& line, int base, std::string_view title);
   /// A <path> for the edge: from ROOT straight down, else from its head's port over `height` into
   /// its modifier.
-  void edge(const WordLine& line, const Arc& arc, double base, double height, bool with_probability,
+  void edge(const WordLine& line, const Arc& arc, int base, int height, bool with_probability,
             bool hint);
   /// `shown` centred at x, with further attributes, from " " on.
-  void label(double x, double y, std::string_view shown, std::string_view more = {});
-  void begin_edges(double stroke_width);
+  void label(int x, int y, std::string_view shown, std::string_view more = {});
+  void begin_edges(std::string_view stroke_width);
   void begin_labels();
   void end_group() { raw("</g>\n"); }
-  void words(const WordLine& line, double base);
+  void words(const WordLine& line, int base);
   std::string close();
   const std::string& text() const { return text_; }
 
  private:
-  void point(std::string_view command, double x, double y);
-  void arc_path(const WordLine& line, const Arc& arc, double base, double height);
+  /// A command of a path and its numbers, with no more blanks than they need.
+  void numbers(std::string_view command, std::initializer_list<int> values);
+  void arc_path(const WordLine& line, const Arc& arc, int base, int height);
 
   std::string text_;
 };

@@ -13,30 +13,30 @@ namespace {
 
 using detail::Arc;
 
-constexpr double kLowest = 30;     // The lowest arc's height.
-constexpr double kStep = 20;       // From level to level.
-constexpr double kLabelStep = 25;  // The same with labels between them.
-constexpr double kRootLine = 26;   // What an edge from ROOT rises above the arcs.
+constexpr int kLowest = 30;     // The lowest arc's height.
+constexpr int kStep = 20;       // From level to level.
+constexpr int kLabelStep = 25;  // The same with labels between them.
+constexpr int kRootLine = 26;   // What an edge from ROOT rises above the arcs.
 
 // Where on its arc a label stands: in the middle, or as near to it as the lines that cross the arc
 // allow. Only trees with crossing edges, or several roots, have such lines.
-double label_center(const detail::WordLine& line, const Arc& arc, std::span<const Arc> arcs,
-                    double label_width) {
-  const double from = std::min(line.start(arc), line.at(arc.modifier));
-  const double to = std::max(line.start(arc), line.at(arc.modifier));
-  std::vector<double> lines;
+int label_center(const detail::WordLine& line, const Arc& arc, std::span<const Arc> arcs,
+                 int label_width) {
+  const int from = std::min(line.start(arc), line.at(arc.modifier));
+  const int to = std::max(line.start(arc), line.at(arc.modifier));
+  std::vector<int> lines;
   for (const Arc& other : arcs) {
     if (other.head != 0 && other.level <= arc.level) continue;
     lines.push_back(line.at(other.modifier));
     if (other.head != 0) lines.push_back(line.start(other));
   }
-  std::erase_if(lines, [&](double x) { return x <= from || x >= to; });
-  const double middle = (from + to) / 2;
-  const double reach = std::max(0.0, (to - from - label_width) / 2 - 10);
-  for (double shift = 0; shift <= reach; shift += 4) {
-    for (const double x : {middle - shift, middle + shift}) {
+  std::erase_if(lines, [&](int x) { return x <= from || x >= to; });
+  const int middle = (from + to) / 2;
+  const int reach = std::max(0, (to - from - label_width) / 2 - 10);
+  for (int shift = 0; shift <= reach; shift += 4) {
+    for (const int x : {middle - shift, middle + shift}) {
       if (std::none_of(lines.begin(), lines.end(),
-                       [&](double at) { return std::abs(at - x) < label_width / 2 + 3; })) {
+                       [&](int at) { return std::abs(at - x) < label_width / 2 + 3; })) {
         return x;
       }
     }
@@ -64,11 +64,11 @@ std::string tree_svg(std::span<const std::string> words, TreeView heads,
   const auto height = [&](int level) {
     return level == 0 ? 0 : kLowest + (level - 1) * (labelled ? kLabelStep : kStep);
   };
-  const double base = kRootTop + kRootLine + height(highest) + (labelled ? 18 : 0);
+  const int base = kRootTop + kRootLine + height(highest) + (labelled ? 18 : 0);
 
   Svg svg;
   svg.open(line, base, title_or(options.title, "Dependency tree:", line));
-  svg.begin_edges(1.4);
+  svg.begin_edges("1.4");
   for (const Arc& arc : arcs) {
     svg.edge(line, arc, base, height(arc.level), false, options.hints);
   }
@@ -78,11 +78,12 @@ std::string tree_svg(std::span<const std::string> words, TreeView heads,
     const std::string* label =
         labelled ? &labels[static_cast<std::size_t>(arc.modifier) - 1] : nullptr;
     if (arc.head == 0) {
-      const double x = line.at(arc.modifier);
+      const int x = line.at(arc.modifier);
       svg.label(x, kRootTop - 5, "ROOT", " font-weight=\"bold\"");
       if (label != nullptr) svg.label(x + 6, kRootTop + 14, *label, " text-anchor=\"start\"");
     } else if (label != nullptr) {
-      const double x = label_center(line, arc, arcs, kLabelSize * em_width(*label));
+      const int width = static_cast<int>(std::ceil(kLabelSize * em_width(*label)));
+      const int x = label_center(line, arc, arcs, width);
       svg.label(x, base - height(arc.level) - 4, *label,
                 " data-m=\"" + std::to_string(arc.modifier) + "\"");
     }

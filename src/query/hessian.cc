@@ -116,6 +116,23 @@ HWY_EXPORT(finish);
 
 namespace {
 
+// The largest magnitude once values that are not finite, at edges that no tree has, are 0; NaN if
+// there are others.
+double largest_supported(const FactorData& data, double* values, Scratch& scratch) {
+  const std::size_t ld = data.table.ld;
+  clear_unsupported(
+      data, scratch,
+      [&](std::size_t h, std::size_t m) { return !std::isfinite(values[h * ld + m]); },
+      [&](std::size_t h, std::size_t m) { values[h * ld + m] = 0; });
+  double largest = 0;
+  for (std::size_t i = 0; i < (static_cast<std::size_t>(data.table.n) + 1) * ld; ++i) {
+    if (i % ld > static_cast<std::size_t>(data.table.n)) continue;
+    if (!std::isfinite(values[i])) return NAN;
+    largest = std::max(largest, std::abs(values[i]));
+  }
+  return largest;
+}
+
 // Multiplies the values by `factor` and takes out what all heads of a word have in common, and
 // single-root all ROOT edges: H does not see it, but digits would be lost to it. Means by weight,
 // so that values at negligible edges, however large, do not displace the others; single-root of the
@@ -218,9 +235,10 @@ void hessian_product(const Factorization& f, std::span<const double> direction,
   detail::Scratch& scratch = detail::Access::scratch(workspace);
   const std::size_t ld = data.table.ld;
   double* values = scratch.probabilities.resize(side * ld);
-  const double largest =
+  double largest =
       HWY_DYNAMIC_DISPATCH(detail::load_direction)(data.table, direction.data(), values);
-  detail::require(std::isfinite(largest), kName, "direction is not finite at an allowed edge");
+  if (!std::isfinite(largest)) largest = detail::largest_supported(data, values, scratch);
+  detail::require(std::isfinite(largest), kName, "direction is not finite at an edge of some tree");
   // A power of two, for directions near the ends of double's range.
   const int exponent = largest > 0 ? std::clamp(std::ilogb(largest), -1000, 1000) : 0;
   detail::fill_marginals(data, scratch, out);

@@ -32,6 +32,26 @@ const double* marginals_in(const FactorData& data, Scratch& scratch);
 /// Zero for what rounded below it; NaN stays NaN.
 inline double non_negative(double x) { return x < 0 ? 0.0 : x; }
 
+/// clear(h, m) for the edges that no tree has among those that are suspect(h, m). The graph
+/// decides: a marginal may round to zero, or away from it.
+template <typename Suspect, typename Clear>
+void clear_unsupported(const FactorData& data, Scratch& scratch, Suspect&& suspect, Clear&& clear) {
+  const auto nodes = static_cast<std::size_t>(data.table.n) + 1;
+  std::uint8_t* supported = scratch.supported.resize(nodes);
+  for (std::size_t m = 1; m < nodes; ++m) {
+    bool known = false;
+    for (std::size_t h = 0; h < nodes; ++h) {
+      if (!suspect(h, m)) continue;
+      if (!known) {
+        find_supported_heads(data.table, data.last.data(), static_cast<int>(m), scratch.reach,
+                             supported);
+        known = true;
+      }
+      if (supported[h] == 0) clear(h, m);
+    }
+  }
+}
+
 /// Sum of p[h][m] * value(h, m) over the edges with p > 0: 0 * inf counts as 0.
 template <typename Value>
 double sum_over_edges(const FactorData& data, const double* p, Value&& value) {

@@ -307,6 +307,17 @@ TEST_F(Cli, RefusesWhatMakesNoSense) {
            "/demo_labels.npz",
        "demo.txt"},
       {"sample " + demo + " -o /nowhere/at/all.jsonl", "/nowhere/at/all.jsonl"},
+      {"show " + demo + " -k 2 --marginals", "choose"},
+      {"show " + demo + " --width 19", "--width"},
+      {"show " + demo + " --color sometimes", "--color"},
+      {"show " + demo + " --threshold 2", "--threshold"},
+      {"show " + demo + " --format svg", "one drawing"},
+      {"show " + demo + " --format jsonl", "--format"},
+      {"show " + demo + " -k 1 --algorithm gibbs", "gibbs"},
+      {"report " + demo + " --floor -1", "--floor"},
+      {"report " + demo + " --algorithm gibbs", "gibbs"},
+      {"report " + demo + " --words nothing.txt", "nothing.txt"},
+      {"report " + demo + " -o /nowhere/at/all.html", "/nowhere/at/all.html"},
       {"eval " + demo + " --gold " + demo, "demo.npz"},
       {"convert " + kData + "/demo.txt -o x.npz", "demo.txt"},
   };
@@ -323,7 +334,7 @@ TEST_F(Cli, HelpHasExamplesThatWork) {
   const Result help = run("--help");
   EXPECT_EQ(help.code, 0);
   for (const std::string command : {"logz", "entropy", "marginals", "argmax", "sample", "swor",
-                                    "kbest", "mbr", "info", "edges"}) {
+                                    "kbest", "mbr", "info", "edges", "show", "report"}) {
     const Result own = run(command + " --help");
     EXPECT_EQ(own.code, 0);
     EXPECT_NE(help.out.find(command), std::string::npos);

@@ -22,7 +22,6 @@ struct Point {
 struct DrawnEdge {
   int head;
   int modifier;
-  double probability = -1;  ///< data-p; -1 without.
   double opacity = 1;
   std::string hint;
   Point begin;
@@ -47,32 +46,41 @@ struct Drawing {
   std::vector<DrawnText> labels;
 };
 
-/// The points of a path made of M, V, H, C and L; those behind the second M are the arrow head.
+/// The points of a path; those behind its second move are the arrow head. A small letter counts
+/// from the point before, a capital one from the corner of the drawing.
 inline std::vector<Point> points_of(const std::string& d) {
   std::vector<Point> points;
   std::istringstream in(d);
   Point at{0, 0};
-  char command = 0;
+  char letter = 0;
   for (int moves = 0;;) {
     in >> std::ws;
     if (in.peek() == EOF) break;
-    if (std::isalpha(in.peek()) != 0) in >> command;
+    if (std::isalpha(in.peek()) != 0) in >> letter;
+    const auto command = static_cast<char>(std::toupper(letter));
+    const Point origin = letter == command ? Point{0, 0} : at;
     if (command == 'M' && ++moves == 2) break;
-    if (command == 'M' || command == 'L') {
-      in >> at.x >> at.y;
+    const auto read = [&] {
+      Point point{};
+      in >> point.x >> point.y;
+      return Point{origin.x + point.x, origin.y + point.y};
+    };
+    if (command == 'M') {
+      at = read();
       points.push_back(at);
     } else if (command == 'V' || command == 'H') {
       Point to = at;
-      in >> (command == 'V' ? to.y : to.x);
+      double number = 0;
+      in >> number;
+      (command == 'V' ? to.y : to.x) = (command == 'V' ? origin.y : origin.x) + number;
       for (int i = 1; i <= 50; ++i) {
         points.push_back({at.x + (to.x - at.x) * i / 50, at.y + (to.y - at.y) * i / 50});
       }
       at = to;
     } else if (command == 'C') {
-      Point b{};
-      Point c{};
-      Point e{};
-      in >> b.x >> b.y >> c.x >> c.y >> e.x >> e.y;
+      const Point b = read();
+      const Point c = read();
+      const Point e = read();
       for (int i = 1; i <= 50; ++i) {
         const double t = i / 50.0;
         const double s = 1 - t;
@@ -83,7 +91,7 @@ inline std::vector<Point> points_of(const std::string& d) {
       }
       at = e;
     } else {
-      ADD_FAILURE() << "no such command: " << command << " in " << d;
+      ADD_FAILURE() << "no such command: " << letter << " in " << d;
       break;
     }
   }
@@ -112,7 +120,6 @@ inline Drawing read_drawing(const std::string& svg) {
         DrawnEdge edge{};
         edge.head = element.get<int>("<xmlattr>.data-h");
         edge.modifier = element.get<int>("<xmlattr>.data-m");
-        edge.probability = element.get<double>("<xmlattr>.data-p", -1);
         edge.opacity = element.get<double>("<xmlattr>.opacity", 1);
         edge.hint = element.get<std::string>("title", "");
         edge.line = points_of(element.get<std::string>("<xmlattr>.d"));

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "commands/commands.h"
+#include "commands/tree_results.h"
+#include "error.h"
+#include "output_file.h"
+#include "taproot/draw.h"
+#include "terminal.h"
+
+namespace taproot::cli {
+namespace {
+
+// A drawing, and what is to be said of it.
+struct Picture {
+  std::string caption;
+  std::string drawing;
+};
+
+struct Style {
+  bool svg = false;
+  TextOptions text;
+};
+
+// Four digits that count, also next to certainty.
+std::string probability(double log_prob) {
+  if (std::isnan(log_prob)) return "probability unknown: scores too large for inference";
+  if (log_prob >= 0) return "probability 1";
+  if (log_prob > -5e-4) return fmt::format("probability 1 - {:.2g}", -std::expm1(log_prob));
+  return fmt::format("probability {:.4g}", std::exp(log_prob));
+}
+
+Picture picture_of(const Style& style, const std::vector<std::string>& words, const TreeRow& row,
+                   std::string caption) {
+  Picture picture{std::move(caption), {}};
+  if (style.svg) {
+    SvgOptions options;
+    options.labels = row.labels;
+    picture.drawing = tree_svg(words, row.heads, options);
+  } else {
+    TextOptions options = style.text;
+    options.labels = row.labels;
+    picture.drawing = tree_text(words, row.heads, options);
+  }
+  return picture;
+}
+
+Picture marginals_picture(const Style& style, const std::vector<std::string>& words,
+                          const Factorization& f, Workspace& workspace) {
+  const auto side = static_cast<std::size_t>(f.n()) + 1;
+  std::vector<double> p(side * side);
+  marginals(f, workspace, {p.data(), static_cast<std::ptrdiff_t>(side)});
+  const double threshold = style.text.threshold;
+  const auto less =
+      std::count_if(p.begin(), p.end(), [&](double x) { return x > 0 && x < threshold; });
+  Picture picture;
+  picture.caption = fmt::format("entropy {:.4g} nats; edges from {:g} % on", entropy(f, workspace),
+                                100 * threshold);
+  if (less > 0) picture.caption += fmt::format(", {} less probable not drawn", less);
+  if (style.svg) {
+    SvgOptions options;
+    options.threshold = threshold;
+    picture.drawing = marginals_svg(words, p, options);
+  } else {
+    picture.drawing = marginals_text(words, p, style.text);
+  }
+  return picture;
+}
+
+// The pictures of every sentence of a chunk.
+std::vector<std::vector<Picture>> draw(Pool& pool, const Context& context, const Style& style,
+                                       std::vector<Outcome>& outcomes) {
+  const Options& options = context.options;
+  const std::size_t size = context.chunk.size();
+  std::vector<std::vector<Picture>> pictures(size);
+  const std::vector<std::string> none;
+  const auto words = [&](std::size_t i) -> const std::vector<std::string>& {
+    return context.chunk.words.empty() ? none : context.chunk.words[i].words;
+  };
+  if (!options.has_k && !options.marginals) {
+    std::vector<Result> results(size);
+    decode(pool, context, 1, results);
+    for (std::size_t i = 0; i < size; ++i) {
+      outcomes[i] = results[i].outcome;
+      for (const TreeRow& row : results[i].rows) {
+        const std::string said = probability(row.log_prob.value_or(NAN));
+        pictures[i].push_back(picture_of(style, words(i), row, "best tree, " + said));
+      }
+    }
+    return pictures;
+  }
+  const SampleOptions how{algorithm_named(options.algorithm), options.seed, 0};
+  const Scores scores(context.chunk.views, options.root);
+  for_each_factorization(
+      pool, scores, outcomes, [&](std::size_t i, const Factorization& f, Workspace& workspace) {
+        if (options.marginals) {
+          pictures[i].push_back(marginals_picture(style, words(i), f, workspace));
+          return;
+        }
+        std::vector<TreeRow> rows;
+        draw_samples(context, i, how, f, workspace, rows);
+        for (const TreeGroup& group : grouped(rows)) {
+          const std::string said = probability(*group.row.log_prob);
+          pictures[i].push_back(
+              picture_of(style, words(i), group.row,
+                         fmt::format("{} of {} samples, {}", group.count, options.k, said)));
+        }
+      });
+  return pictures;
+}
+
+}  // namespace
+
+int run_show(const Options& options) {
+  if (options.has_k && options.marginals)
+    fail("-k shows samples, and --marginals all edges: choose");
+  Style style;
+  style.svg = options.format.empty() ? options.output.ends_with(".svg") : options.format == "svg";
+  style.text.width = options.width > 0 ? options.width : terminal_width();
+  style.text.color = wants_color(options.color, options.output.empty());
+  style.text.threshold = options.threshold;
+  ChunkReader reader(options, options.has_k ? options.k : 1);
+  Pool pool(options.threads);
+  OutputFile out(options.output);
+  bool failed = false;
+  std::size_t drawings = 0;
+  Chunk chunk;
+  while (reader.next(chunk)) {
+    const Context context{options, chunk, reader.label_names()};
+    std::vector<Outcome> outcomes(chunk.size());
+    const auto pictures = draw(pool, context, style, outcomes);
+    for (std::size_t i = 0; i < chunk.size(); ++i) {
+      if (!outcomes[i].ok()) {
+        failed = true;
+        const FailedRow row = chunk.failure(i, outcomes[i]);
+        const std::string said =
+            fmt::format("sentence {}: {}: {}\n", row.sentence, row.status, row.message);
+        style.svg ? fmt::print(stderr, "{}", said) : out.write(said + "\n");
+      }
+      for (const Picture& picture : pictures[i]) {
+        if (style.svg && ++drawings > 1) {
+          fail("an SVG file holds one drawing: choose a sentence with --sentences, and one tree");
+        }
+        if (style.svg) {
+          out.write(picture.drawing);
+        } else {
+          out.write(fmt::format("sentence {}: {}\n{}\n", chunk.sentences[i].number, picture.caption,
+                                picture.drawing));
+        }
+      }
+    }
+  }
+  if (style.svg && drawings == 0 && !failed) fail("there is no sentence to draw");
+  if (drawings > 0 || !style.svg) out.commit();
+  return failed ? kSomeFailed : kAllFine;
+}
+
+}  // namespace taproot::cli

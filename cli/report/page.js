@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page does. Words are users' text: they go into the page as text, never as markup. The
+// drawings are the renderer's, and inert until a sentence is shown.
+"use strict";
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const about = JSON.parse($("about").textContent);
+  const blocks = [...document.querySelectorAll("script.sentence")];
+  const sentences = blocks.map((block) => {
+    const s = JSON.parse(block.textContent);
+    const next = block.nextElementSibling;
+    s.packed = next && next.className === "details" ? next : null;
+    s.words = s.words || Array.from({ length: s.n }, (_, i) => String(i + 1));
+    s.text = s.words.join(" ");
+    return s;
+  });
+
+  const state = { shown: [], wanted: null, current: null, word: 0, tree: -1, threshold: about.threshold };
+
+  const element = (tag, attributes = {}, ...children) => {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...children);
+    return made;
+  };
+  const text = (value) => element("bdi", {}, value);
+  const meter = (share) => {
+    const bar = element("i");
+    bar.style.width = `${100 * Math.min(1, Math.max(0, share))}%`;
+    return element("span", { class: "meter" }, bar);
+  };
+  const bar = (share) => {
+    const made = element("span", { class: "bar" });
+    made.style.width = `${100 * share}%`;
+    return made;
+  };
+  const number = (value, digits = 4) => (value !== 0 && Math.abs(value) < 1e-3
+    ? value.toExponential(digits - 1) : String(Number(value.toPrecision(digits))));
+  const percent = (p) => {
+    const shown = 100 * p;
+    return `${shown >= 99.95 && p < 1 ? ">99.9" : shown >= 10 ? shown.toFixed(1) : number(shown, 3)} %`;
+  };
+  const node = (s, i) => (i === 0 ? "ROOT" : s.words[i - 1]);
+  const largest = sentences.reduce((most, s) => Math.max(most, s.entropy || 0), 1e-9);
+
+  // What is packed: deflated JSON in base 64. Unpacked once, when the sentence is first shown.
+  const unpack = async (s) => {
+    if (s.failed || s.trees) return;
+    const bytes = Uint8Array.from(atob(s.packed.textContent), (c) => c.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    Object.assign(s, await new Response(stream).json());
+  };
+
+  // ---- the list
+
+  const item = (s) => {
+    const button = element("button", { type: "button", "data-number": s.number },
+      element("span", { class: "number" }, String(s.number)),
+      element("span", { class: "words", dir: "auto" }, s.text || "(no words)"));
+    if (s.failed) button.append(element("span", { class: "bad" }, s.failed));
+    else button.append(meter(s.entropy / largest));
+    button.addEventListener("click", () => show(s));
+    s.button = button;
+    return element("li", {}, button);
+  };
+  for (const s of sentences) s.item = item(s);
+
+  const list = () => {
+    const query = $("search").value.trim().toLocaleLowerCase();
+    const found = query === "" ? [...sentences] : sentences.filter((s) =>
+      s.text.toLocaleLowerCase().includes(query) || String(s.number) === query);
+    const order = $("order").value;
+    const key = order === "entropy" ? (s) => s.entropy : (s) => s.entropy / s.n;
+    if (order !== "number") found.sort((a, b) => (b.failed ? -1 : key(b)) - (a.failed ? -1 : key(a)));
+    state.shown = found;
+    $("list").replaceChildren(...found.map((s) => s.item));
+    $("found").textContent = query === "" ? "" : `${found.length} of ${sentences.length} sentences`;
+  };
+
+  // ---- the drawing
+
+  const arcs = () => [...$("drawing").querySelectorAll("[data-h]")];
+  const probability = (arc) => Number(arc.getAttribute("opacity"));
+
+  const cut = () => {
+    let drawn = 0;
+    let all = 0;
+    for (const arc of arcs()) {
+      const below = probability(arc) < state.threshold;
+      // A tree that is shown is shown whole.
+      arc.classList.toggle("below", below && !(state.tree >= 0 && arc.classList.contains("picked")));
+      if (arc.tagName !== "path") continue;
+      all += 1;
+      if (!below) drawn += 1;
+    }
+    const missing = state.current.below_floor;
+    $("level").textContent = percent(state.threshold);
+    $("drawn").textContent = `${drawn} of ${all} edges` +
+      (missing > 0 ? `; ${missing} more below ${percent(about.floor)} are not in this file` : "");
+  };
+
+  // The slider is logarithmic, from the floor to 1.
+  const lowest = Math.max(about.floor, 1e-6);
+  const from_slider = (value) => (value <= 0 ? about.floor : lowest ** (1 - value / 1000));
+  const to_slider = (p) => Math.round(1000 * (1 - Math.log(Math.max(p, lowest)) / Math.log(lowest)));
+  const set_threshold = (p) => {
+    state.threshold = Math.min(1, Math.max(about.floor, p));
+    $("threshold").value = lowest < 1 ? to_slider(state.threshold) : 0;
+    if (state.current && !state.current.failed) cut();
+  };
+
+  const mark = () => {
+    const s = state.current;
+    const tree = state.tree >= 0 ? s.trees[state.tree] : null;
+    $("drawing").classList.toggle("word", state.word > 0 && !tree);
+    $("drawing").classList.toggle("tree", tree !== null);
+    for (const arc of arcs()) {
+      const h = Number(arc.dataset.h);
+      const m = Number(arc.dataset.m);
+      const picked = tree ? tree.heads[m - 1] === h : m === state.word;
+      arc.classList.toggle("picked", picked);
+      if (picked) arc.parentNode.append(arc);  // On top of the others.
+    }
+    for (const word of $("drawing").querySelectorAll("[data-i]")) {
+      word.classList.toggle("word", Number(word.dataset.i) === state.word);
+    }
+    [...$("words").children].forEach((b, i) => b.setAttribute("aria-pressed", i + 1 === state.word));
+    [...$("trees").children].forEach((li, i) =>
+      li.firstChild.setAttribute("aria-pressed", i === state.tree));
+    cut();
+  };
+
+  // ---- a word's heads
+
+  const show_heads = () => {
+    const s = state.current;
+    const m = state.word;
+    $("heads").replaceChildren();
+    if (m === 0) {
+      $("head-title").textContent = "Head of a word";
+      $("rest").textContent = "Click on a word, or press → and ←.";
+      return;
+    }
+    $("head-title").replaceChildren("Head of ", text(s.words[m - 1]), ` (word ${m})`);
+    const rows = arcs().filter((a) => a.tagName === "path" && Number(a.dataset.m) === m)
+      .sort((a, b) => probability(b) - probability(a));
+    let sum = 0;
+    for (const arc of rows) {
+      const p = probability(arc);
+      sum += p;
+      const h = Number(arc.dataset.h);
+      $("heads").append(element("tr", {},
+        element("td", {}, text(node(s, h)), element("small", {}, h > 0 ? ` ${h}` : "")),
+        element("td", {}, bar(p)), element("td", {}, percent(p))));
+    }
+    const others = s.n - rows.length;
+    const rest = Math.max(0, 1 - sum);
+    $("rest").textContent = `Entropy ${number(s.entropy_of_words[m - 1])} nats.` +
+      (others > 0 ? ` ${others} other heads, ${rest < 5e-4 ? "less than 0.05 %" : percent(rest)} together.` : "");
+  };
+
+  const pick_word = (m) => {
+    state.word = m === state.word ? 0 : m;
+    state.tree = -1;
+    mark();
+    show_heads();
+  };
+
+  // ---- sampled trees
+
+  // What tells a tree from the most frequent one.
+  const difference = (s, tree, first) => {
+    const pieces = [];
+    tree.heads.forEach((h, i) => {
+      const label = tree.labels ? tree.labels[i] : "";
+      if (h === first.heads[i] && (!tree.labels || label === first.labels[i])) return;
+      if (pieces.length > 0) pieces.push(", ");
+      pieces.push(text(s.words[i]), label ? ` ←${label} ` : " ← ", text(node(s, h)));
+    });
+    return pieces;
+  };
+
+  const show_trees = () => {
+    const s = state.current;
+    $("trees-note").textContent = `${about.samples} samples with replacement, seed ${about.seed}: ` +
+      `${s.trees.length} different ${s.trees.length === 1 ? "tree" : "trees"}. ` +
+      (s.trees[0].labels ? "Probabilities are those of labelled trees." : "");
+    $("trees").replaceChildren(...s.trees.map((tree, i) => {
+      const share = element("span", { class: "share" }, bar(tree.count / about.samples));
+      const button = element("button", { type: "button" }, share,
+        element("span", { class: "numbers" }, `${tree.count} of ${about.samples} · p = ${number(Math.exp(tree.log_prob))}`),
+        element("span", { class: "how" }, ...(i === 0 ? ["most frequent"] : difference(s, tree, s.trees[0]))));
+      button.addEventListener("click", () => pick_tree(i));
+      return element("li", {}, button);
+    }));
+  };
+
+  const pick_tree = (i) => {
+    state.tree = i === state.tree ? -1 : i;
+    state.word = 0;
+    mark();
+    show_heads();
+  };
+
+  // ---- a sentence
+
+  const show_words = () => {
+    const s = state.current;
+    const most = Math.max(Math.log(2), ...s.entropy_of_words);
+    $("words").replaceChildren(...s.words.map((word, i) => {
+      const button = element("button", { type: "button", "data-word": i + 1 },
+        text(word), meter(s.entropy_of_words[i] / most),
+        element("span", { class: "value" }, s.entropy_of_words[i].toFixed(3)));
+      button.addEventListener("click", () => pick_word(i + 1));
+      return button;
+    }));
+  };
+
+  const show = async (s, scroll = false) => {
+    state.wanted = s;
+    await unpack(s);
+    if (state.wanted !== s) return;  // Somebody was faster.
+    if (state.current) state.current.button.removeAttribute("aria-current");
+    state.current = s;
+    state.word = 0;
+    state.tree = -1;
+    s.button.setAttribute("aria-current", "true");
+    if (scroll) s.button.scrollIntoView({ block: "nearest" });
+    history.replaceState(null, "", `#${s.number}`);
+    $("view").hidden = Boolean(s.failed);
+    $("failed").hidden = !s.failed;
+    $("hover").textContent = "";
+    if (s.failed) {
+      $("failed-name").textContent = `Sentence ${s.number}: ${s.failed}`;
+      $("failed-words").textContent = s.text;
+      $("failed-message").textContent = s.message;
+      $("main").dataset.number = s.number;
+      return;
+    }
+    $("name").textContent = `Sentence ${s.number}`;
+    const facts = [["words", s.n], ["entropy", `${number(s.entropy)} nats`],
+      ["log Z", number(s.log_partition, 6)]];
+    $("facts").replaceChildren(...facts.map(([name, value]) =>
+      element("div", {}, element("dt", {}, name), element("dd", {}, String(value)))));
+    // Our own renderer's markup: users' words are escaped in it.
+    $("drawing").innerHTML = s.svg;
+    for (const word of $("drawing").querySelectorAll("[data-i]")) {
+      word.addEventListener("click", () => pick_word(Number(word.dataset.i)));
+    }
+    show_words();
+    show_trees();
+    show_heads();
+    mark();
+    $("main").dataset.number = s.number;
+  };
+
+  const step = (by) => {
+    if (state.shown.length === 0) return;
+    const at = state.shown.indexOf(state.wanted);
+    const to = at < 0 ? 0 : Math.min(state.shown.length - 1, Math.max(0, at + by));
+    show(state.shown[to], true);
+  };
+  const step_word = (by) => {
+    const s = state.current;
+    if (!s || s.failed) return;
+    const to = state.word === 0 ? (by > 0 ? 1 : s.n) : state.word + by;
+    if (to < 1 || to > s.n) return;
+    pick_word(to);
+    $("words").children[to - 1].scrollIntoView({ block: "nearest" });
+    const drawn = $("drawing").querySelector(`[data-i="${to}"]`);
+    drawn.scrollIntoView({ block: "nearest", inline: "nearest" });
+  };
+
+  // ---- light and dark
+
+  const wants_dark = matchMedia("(prefers-color-scheme: dark)");
+  let chosen = null;
+  const paint = () => {
+    document.documentElement.dataset.theme = chosen || (wants_dark.matches ? "dark" : "light");
+  };
+  const toggle_theme = () => {
+    chosen = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+    paint();
+  };
+  wants_dark.addEventListener("change", paint);
+  paint();
+
+  // ---- events
+
+  $("theme").addEventListener("click", toggle_theme);
+  $("keys").addEventListener("click", () => $("help").showModal());
+  $("search").addEventListener("input", list);
+  $("order").addEventListener("change", list);
+  $("threshold").addEventListener("input", () => set_threshold(from_slider(Number($("threshold").value))));
+  $("drawing").addEventListener("pointerover", (event) => {
+    const arc = event.target.closest("path[data-h]");
+    const s = state.current;
+    $("hover").replaceChildren();
+    if (arc === null) return;
+    $("hover").append(text(node(s, Number(arc.dataset.h))), " → ",
+      text(node(s, Number(arc.dataset.m))), `  ${percent(probability(arc))}`);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;
+    const searching = event.target === $("search");
+    const key = event.key;
+    if (key === "Escape") {
+      if (searching && $("search").value !== "") {
+        $("search").value = "";
+        list();
+      } else if (searching) {
+        $("main").focus();
+      } else if (state.current && !state.current.failed) {
+        state.word = 0;
+        state.tree = -1;
+        mark();
+        show_heads();
+      }
+      return;
+    }
+    if (searching && key === "Enter") {
+      if (state.shown.length > 0) show(state.shown[0], true);
+      $("main").focus();
+      return;
+    }
+    if (event.target instanceof HTMLSelectElement) return;
+    if (searching && key !== "ArrowDown" && key !== "ArrowUp") return;
+    const sliding = event.target === $("threshold");
+    if (sliding && key.startsWith("Arrow")) return;
+    const keys = {
+      ArrowDown: () => step(1), j: () => step(1), ArrowUp: () => step(-1), k: () => step(-1),
+      ArrowRight: () => step_word(1), ArrowLeft: () => step_word(-1),
+      "+": () => set_threshold(state.threshold * 1.25), "=": () => set_threshold(state.threshold * 1.25),
+      "-": () => set_threshold(state.threshold / 1.25),
+      "/": () => $("search").focus(), t: toggle_theme, "?": () => $("help").showModal(),
+    };
+    const s = state.current;
+    if (/^[1-9]$/.test(key) && s && !s.failed && s.trees.length >= Number(key)) {
+      pick_tree(Number(key) - 1);
+    } else if (keys[key]) {
+      keys[key]();
+    } else {
+      return;
+    }
+    event.preventDefault();
+  });
+
+  const failures = sentences.filter((s) => s.failed).length;
+  $("summary").textContent = `${sentences.length} sentences` +
+    (failures > 0 ? `, ${failures} without an answer` : "") + `, ${about.root}-root trees`;
+  list();
+  set_threshold(about.threshold);
+  const wanted = sentences.find((s) => `#${s.number}` === location.hash);
+  if (typeof DecompressionStream === "undefined") {
+    $("summary").textContent = "This browser cannot unpack the sentences: it has no DecompressionStream.";
+  } else if (sentences.length > 0) {
+    show(wanted || sentences[0], true);
+  }
+})();

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/sentence_data.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "report/packed.h"
+#include "report/page.h"
+#include "taproot/draw.h"
+
+namespace taproot::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Few digits: nobody reads more, and a report holds many numbers.
+double shortened(double value, int digits = 6) {
+  return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
+}
+
+Json begin_sentence(const Context& context, std::size_t i) {
+  Json json = {{"number", context.number(i)}, {"n", context.chunk.sentences[i].n}};
+  if (!context.chunk.words.empty()) {
+    Json words = Json::array();
+    for (const std::string& word : context.chunk.words[i].words) words.push_back(shown_text(word));
+    json["words"] = std::move(words);
+  }
+  return json;
+}
+
+std::string block(const char* type, const char* name, const std::string& content) {
+  return fmt::format("<script type=\"{}\" class=\"{}\">{}</script>\n", type, name, content);
+}
+
+Json tree_json(const TreeGroup& group) {
+  Json tree = {{"count", group.count},
+               {"log_prob", shortened(*group.row.log_prob)},
+               {"heads", group.row.heads}};
+  if (!group.row.labels.empty()) {
+    Json labels = Json::array();
+    for (const std::string& label : group.row.labels) labels.push_back(shown_text(label));
+    tree["labels"] = std::move(labels);
+  }
+  return tree;
+}
+
+}  // namespace
+
+std::string sentence_html(const Context& context, std::size_t i, const Factorization& f,
+                          Workspace& workspace) {
+  const Options& options = context.options;
+  const auto side = static_cast<std::size_t>(f.n()) + 1;
+  std::vector<double> p(side * side);
+  marginals(f, workspace, {p.data(), static_cast<std::ptrdiff_t>(side)});
+
+  Json json = begin_sentence(context, i);
+  json["entropy"] = shortened(entropy(f, workspace));
+  Json details;
+  details["log_partition"] = shortened(log_partition(f));
+  Json of_words = Json::array();
+  for (std::size_t m = 1; m < side; ++m) {
+    double sum = 0;
+    for (std::size_t h = 0; h < side; ++h) {
+      const double q = p[h * side + m];
+      if (q > 0) sum -= q * std::log(q);
+    }
+    of_words.push_back(std::abs(shortened(sum, 4)));  // Not "-0".
+  }
+  details["entropy_of_words"] = std::move(of_words);
+
+  std::vector<TreeRow> rows;
+  draw_samples(context, i, {algorithm_named(options.algorithm), options.seed, 0}, f, workspace,
+               rows);
+  std::vector<std::uint8_t> sampled(p.size(), 0);
+  Json trees = Json::array();
+  for (const TreeGroup& group : grouped(rows)) {
+    trees.push_back(tree_json(group));
+    for (std::size_t m = 1; m < side; ++m) {
+      sampled[static_cast<std::size_t>(group.row.heads[m - 1]) * side + m] = 1;
+    }
+  }
+  details["trees"] = std::move(trees);
+
+  // What is not drawn is counted.
+  std::size_t edges = 0;
+  for (std::size_t e = 0; e < p.size(); ++e) {
+    if (p[e] <= 0 || p[e] >= options.floor || sampled[e] != 0) continue;
+    ++edges;
+  }
+  details["below_floor"] = edges;
+
+  SvgOptions svg;
+  svg.threshold = options.floor;
+  svg.also = sampled;
+  svg.hints = false;
+  static const std::vector<std::string> none;
+  const auto& words = context.chunk.words.empty() ? none : context.chunk.words[i].words;
+  details["svg"] = marginals_svg(words, p, svg);
+  return block("application/json", "sentence", escape_script(json.dump())) +
+         block("application/octet-stream", "details", packed(details.dump()));
+}
+
+std::string failure_html(const Context& context, std::size_t i, const FailedRow& row) {
+  Json json = begin_sentence(context, i);
+  json["failed"] = row.status;
+  json["message"] = row.message;
+  return block("application/json", "sentence", escape_script(json.dump()));
+}
+
+}  // namespace taproot::cli

@@ -1,0 +1,27 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A picture of a report, with a word picked, in light or dark.
+
+    python3 tests/browser/picture.py REPORT.html SENTENCE WORD light|dark OUT.png
+"""
+import pathlib
+import sys
+
+import browser
+
+
+def main(page, sentence, word, scheme, out):
+    driver = browser.start(1240, 980)
+    try:
+        browser.prefer(driver, scheme)
+        browser.open_report(driver, f"{pathlib.Path(page).resolve().as_uri()}#{sentence}", sentence)
+        driver.find_element("css selector", f"#drawing text[data-i='{word}']").click()
+        driver.save_screenshot(out)
+    finally:
+        driver.quit()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 6:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])

@@ -1,0 +1,322 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Drives the page of `taproot report` in Chromium, as a reader would: clicks, the slider, search, keys.
+
+    python3 tests/browser/report_test.py PROGRAM
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+import browser
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = ""
+
+# For the sentences of the demo with three, five and six words (numbers 2, 16 and 4).
+HOSTILE = {
+    2: ["</script><script>window.hacked=1</script>", "<img/src=x/onerror=window.hacked=2>", "\"'&amp;<!--"],
+    4: ["\u05e9\u05dc\u05d5\u05dd", "\u202eevil", "\u6f22\u5b57", "\U0001f469\u200d\U0001f469\u200d\U0001f467",
+        "e\u0301t\u00e9\u0001", "<svg/onload=window.hacked=3>"],
+    16: ["javascript:window.hacked=4", "{{about}}", "</title></style><script>window.hacked=5</script>"],
+}
+
+
+def taproot(*arguments, codes=(0,)):
+    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode in codes, done.stderr
+    return done.stdout
+
+
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        folder = pathlib.Path(cls.folder.name)
+        cls.report = folder / "report.html"
+        taproot("report", "data/demo.npz", "--words", "data/demo.txt", "-o", cls.report)
+        cls.failing = folder / "failing.html"
+        taproot("report", "data/demo.npz", "--words", "data/demo.txt", "--force", "1>8", "-o", cls.failing, codes=(1,))
+        words = [line.split() for line in (ROOT / "data/demo.txt").read_text().splitlines()]
+        for number, text in HOSTILE.items():
+            words[number] = text
+        hostile_words = folder / "words.txt"
+        hostile_words.write_text("".join(" ".join(line) + "\n" for line in words))
+        cls.hostile = folder / "hostile.html"
+        taproot("report", "data/demo.npz", "--words", hostile_words, "-o", cls.hostile,
+                "--title", "</title><script>window.hacked=6</script>")
+        cls.marginals = [json.loads(line)["marginals"] for line in taproot("marginals", "data/demo.npz").splitlines()]
+        cls.entropies = [json.loads(line)["entropy"] for line in taproot("entropy", "data/demo.npz").splitlines()]
+        cls.words = [line.split() for line in (ROOT / "data/demo.txt").read_text().splitlines()]
+        cls.driver = browser.start()
+        browser.prefer(cls.driver, "light")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.driver.quit()
+        cls.folder.cleanup()
+
+    def open(self, page, number=0):
+        self.driver.get("about:blank")  # Another fragment alone would not load it anew.
+        browser.open_report(self.driver, f"{page.as_uri()}#{number}", number)
+
+    def find(self, selector):
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def all(self, selector):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def press(self, *keys):
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def number(self):
+        return int(self.find("#main").get_attribute("data-number"))
+
+    def go(self, number):
+        browser.wait(self.driver, f"document.getElementById('main').dataset.number === '{number}'")
+
+    def visible_edges(self):
+        script = """return [...document.querySelectorAll('#drawing path')]
+            .filter((path) => getComputedStyle(path).display !== 'none')
+            .map((path) => [Number(path.dataset.h), Number(path.dataset.m)])"""
+        return {tuple(edge) for edge in self.driver.execute_script(script)}
+
+    def edges_from(self, number, threshold):
+        matrix = self.marginals[number]
+        # The page knows four digits.
+        return {(h, m) for h, row in enumerate(matrix) for m, p in enumerate(row) if float(f"{p:.4g}") >= threshold}
+
+    def test_opens_without_errors_or_requests(self):
+        browser.requests(self.driver)
+        for page in (self.report, self.hostile, self.failing):
+            self.open(page)
+            self.press(Keys.ARROW_DOWN, Keys.ARROW_RIGHT, "1")
+            asked = [url for url in browser.requests(self.driver) if url != "about:blank"]
+            self.assertEqual({url.split("#")[0] for url in asked}, {page.as_uri()})
+            self.assertEqual([entry["message"] for entry in self.driver.get_log("browser")], [])
+
+    def test_draws_edges_above_the_threshold(self):
+        for number in (0, 3, 20):
+            self.open(self.report, number)
+            self.assertEqual(self.visible_edges(), self.edges_from(number, 0.05))
+            self.assertIn(f"{self.entropies[number]:.4g}"[:5], self.find("#facts").text)
+            for path in self.all("#drawing path"):
+                h, m = int(path.get_attribute("data-h")), int(path.get_attribute("data-m"))
+                self.assertAlmostEqual(float(path.get_attribute("opacity")), self.marginals[number][h][m], 4)
+
+    def test_slider_hides_and_shows_edges(self):
+        self.open(self.report, 20)
+        slider = self.find("#threshold")
+        seen = set()
+        # Dragged to the left, to the right, and by the keyboard.
+        for move in (
+            lambda: ActionChains(self.driver).drag_and_drop_by_offset(slider, -slider.size["width"] // 4, 0).perform(),
+            lambda: ActionChains(self.driver).drag_and_drop_by_offset(slider, slider.size["width"] // 3, 0).perform(),
+            lambda: slider.send_keys(Keys.ARROW_RIGHT * 20),
+            lambda: slider.send_keys(Keys.END),
+            lambda: slider.send_keys(Keys.HOME),
+        ):
+            move()
+            threshold = self.driver.execute_script("""
+                const value = Number(document.getElementById('threshold').value);
+                return value <= 0 ? 0.001 : 0.001 ** (1 - value / 1000);""")
+            expected = self.edges_from(20, threshold)
+            drawn = {(int(p.get_attribute("data-h")), int(p.get_attribute("data-m"))) for p in self.all("#drawing path")}
+            self.assertEqual(self.visible_edges(), expected & drawn)
+            if threshold >= 0.0011:
+                self.assertEqual(self.visible_edges(), expected)
+            self.assertIn(f"{len(self.visible_edges())} of {len(drawn)} edges", self.find("#drawn").text)
+            seen.add(round(threshold, 5))
+        self.assertEqual(len(seen), 5)
+        self.assertIn("are not in this file", self.find("#drawn").text)
+
+    def test_click_on_a_word_shows_its_heads(self):
+        self.open(self.report, 0)
+        for click in (self.find("#drawing text[data-i='7']"), self.find("#words button[data-word='4']")):
+            click.click()
+            m = int(click.get_attribute("data-i") or click.get_attribute("data-word"))
+            self.assertIn(f"Head of {self.words[0][m - 1]} (word {m})", self.find("#head-title").text)
+            rows = [[cell.text for cell in row.find_elements(By.TAG_NAME, "td")] for row in self.all("#heads tr")]
+            column = [(p[m], h) for h, p in enumerate(self.marginals[0])]
+            p, h = max(column)
+            self.assertEqual(rows[0][0].split(), [self.words[0][h - 1], str(h)] if h else ["ROOT"])
+            self.assertAlmostEqual(float(rows[0][2].strip("> %")), 100 * p, delta=0.11)
+            picked = {(int(e.get_attribute("data-h")), int(e.get_attribute("data-m"))) for e in self.all("path.picked")}
+            self.assertTrue(picked and all(edge[1] == m for edge in picked))
+        self.press(Keys.ESCAPE)
+        self.assertEqual(self.all("path.picked"), [])
+
+    def test_sampled_trees_are_shown_whole(self):
+        self.open(self.report, 20)
+        rows = self.all("#trees button")
+        counts = [int(row.find_element(By.CSS_SELECTOR, ".numbers").text.split()[0]) for row in rows]
+        self.assertEqual(sum(counts), 100)
+        self.assertEqual(counts, sorted(counts, reverse=True))
+        self.find("#threshold").send_keys(Keys.END)
+        rows[-1].click()
+        picked = self.visible_edges()
+        self.assertEqual(sorted(m for _, m in picked), list(range(1, 34)))
+        self.press("1")
+        self.assertEqual(self.all("#trees button[aria-pressed='true']"), [rows[0]])
+
+    def test_search_and_order(self):
+        self.open(self.report)
+        self.press("/", "table")
+        shown = [int(b.get_attribute("data-number")) for b in self.all("#list button")]
+        expected = [i for i, words in enumerate(self.words) if "table" in " ".join(words).lower()]
+        self.assertEqual(shown, expected)
+        self.assertIn(f"{len(expected)} of {len(self.words)}", self.find("#found").text)
+        self.press(Keys.ENTER)
+        self.go(expected[0])
+        self.press("/", Keys.ESCAPE)
+        self.assertEqual(len(self.all("#list button")), len(self.words))
+        self.find("#search").send_keys("17")
+        self.assertEqual([b.get_attribute("data-number") for b in self.all("#list button")], ["17"])
+        self.press(Keys.ESCAPE, Keys.ESCAPE)
+        self.find("#order option[value='entropy']").click()
+        shown = [int(b.get_attribute("data-number")) for b in self.all("#list button")]
+        self.assertEqual(shown, sorted(range(len(self.words)), key=lambda i: -self.entropies[i]))
+
+    def test_keys(self):
+        self.open(self.report)
+        self.press(Keys.ARROW_DOWN)
+        self.go(1)
+        self.press("j")
+        self.go(2)
+        self.press("k", Keys.ARROW_UP)
+        self.go(0)
+        self.press(Keys.ARROW_UP)
+        self.assertEqual(self.number(), 0)
+        self.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+        self.assertIn("word 2", self.find("#head-title").text)
+        self.press(Keys.ARROW_LEFT)
+        self.assertIn("word 1", self.find("#head-title").text)
+        before = self.find("#level").text
+        self.press("+", "+", "+")
+        self.assertNotEqual(self.find("#level").text, before)
+        self.press("-", "-", "-")
+        self.assertEqual(self.find("#level").text, before)
+        self.press("?")
+        self.assertTrue(self.find("#help").is_displayed())
+        self.press(Keys.ESCAPE)
+        browser.wait(self.driver, "!document.getElementById('help').open")
+
+    def test_light_and_dark(self):
+        background_is = "getComputedStyle(document.body).backgroundColor"
+
+        def background():
+            return self.driver.execute_script("return " + background_is)
+
+        self.open(self.report)
+        light = background()
+        browser.prefer(self.driver, "dark")
+        browser.wait(self.driver, f"{background_is} !== arguments[0]", light)
+        dark = background()
+        self.find("#theme").click()
+        self.assertEqual(background(), light)
+        self.press("t")
+        self.assertEqual(background(), dark)
+        self.find("#theme").click()
+        self.assertEqual(background(), light)
+        browser.prefer(self.driver, "light")
+
+    def test_words_stay_text(self):
+        self.open(self.hostile)
+        for number, words in HOSTILE.items():
+            self.driver.execute_script(f"document.querySelector('[data-number=\"{number}\"]').click()")
+            self.go(number)
+            shown = [word.replace("\u202e", "<U+202E>").replace("\u0001", "<U+0001>") for word in words]
+            self.assertEqual([t.get_attribute("textContent") for t in self.all("#drawing text[data-i]")], shown)
+            self.assertEqual([b.get_attribute("textContent") for b in self.all("#words bdi")], shown)
+            for i in range(len(words)):
+                self.press(Keys.ARROW_RIGHT)
+                self.assertIn(shown[i], self.find("#head-title").get_attribute("textContent"))
+            self.press("1")
+        self.assertEqual(self.all("#main script, #list script, #main img, #main svg svg"), [])
+        self.assertIsNone(self.driver.execute_script("return window.hacked"))
+        self.assertEqual(self.driver.title, "</title><script>window.hacked=6</script>")
+        # Even markup that got in could not run.
+        self.driver.execute_script("""
+            const script = document.createElement('script');
+            script.textContent = 'window.hacked = 7';
+            document.body.append(script);
+            document.getElementById('drawing').innerHTML = '<img src=x onerror="window.hacked=8">';""")
+        self.assertIsNone(self.driver.execute_script("return window.hacked"))
+        self.driver.get_log("browser")  # What the policy refused.
+
+    def test_failed_sentences_say_why(self):
+        self.open(self.failing, 2)
+        self.assertTrue(self.find("#failed").is_displayed())
+        self.assertIn("bad_constraint", self.find("#failed-name").text)
+        self.assertIn("She sleeps", self.find("#failed-words").text)
+        self.assertIn("a constraint names a word", self.find("#failed-message").text)
+        self.press(Keys.ARROW_DOWN)
+        self.go(3)
+        self.assertIn("without an answer", self.find("#summary").text)
+
+    # What C++ can only guess: how wide the words really are.
+    def test_arcs_meet_their_words(self):
+        for page, number in ((self.report, 0), (self.report, 20), (self.hostile, 4), (self.hostile, 2)):
+            self.open(page, number)
+            boxes, ends = self.driver.execute_script("""
+                const words = [...document.querySelectorAll('#drawing text[data-i]')].map((t) => {
+                  const box = t.getBBox();
+                  return [box.x, box.x + box.width, box.y];
+                });
+                const ends = [...document.querySelectorAll('#drawing path')].map((path) => {
+                  const from = path.getPointAtLength(0);
+                  const box = path.getBBox();
+                  return [Number(path.dataset.h), Number(path.dataset.m), from.x, box.y + box.height];
+                });
+                return [words, ends];""")
+            for left, right in zip(boxes, boxes[1:]):
+                self.assertLess(left[1], right[0])
+            for h, m, x, bottom in ends:
+                self.assertLessEqual(bottom, boxes[m - 1][2] + 4)
+                if h > 0:
+                    middle = (boxes[h - 1][0] + boxes[h - 1][1]) / 2
+                    self.assertLess(abs(x - middle), 9)
+
+
+class Drawings(unittest.TestCase):
+    """The SVG by itself: as a file, and in a page of another's colours."""
+
+    def test_is_strict_xml(self):
+        for path in sorted((ROOT / "tests/golden").glob("*.svg")):
+            root = xml.etree.ElementTree.parse(path).getroot()
+            self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+            self.assertEqual(root.get("role"), "img")
+            self.assertTrue(root[0].tag.endswith("title") and root[0].text)
+
+    def test_takes_its_colour_from_around_it(self):
+        driver = browser.start()
+        try:
+            script = "return getComputedStyle(document.querySelector('text') || document.documentElement).fill"
+            golden = (ROOT / "tests/golden/telescope.svg").as_uri()
+            colours = {}
+            for scheme in ("light", "dark"):
+                browser.prefer(driver, scheme)
+                driver.get(golden)
+                colours[scheme] = driver.execute_script(script)
+            self.assertEqual(colours, {"light": "rgb(27, 31, 36)", "dark": "rgb(230, 233, 238)"})
+            driver.get("about:blank")
+            svg = (ROOT / "tests/golden/telescope.svg").read_text()
+            driver.execute_script("document.body.style.color = 'rgb(1, 2, 3)'; document.body.innerHTML = arguments[0]", svg)
+            self.assertEqual(driver.execute_script(script), "rgb(1, 2, 3)")
+        finally:
+            driver.quit()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
