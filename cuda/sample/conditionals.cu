@@ -71,24 +71,27 @@ __device__ void order_nodes(const SentenceView& scores, const double* scaled, in
     bits[m] = high > low ? (high - low) * kBitsPerNat : 0.0;
   }
   __syncthreads();
-  if (threadIdx.x == 0) {
+  if (warp_id() == 0) {
     double total = 0;
-    for (int m = 1; m <= n; ++m) total += bits[m];
-    if (single) {
-      double high = kLowest;
-      double low = HUGE_VAL;
-      for (int m = 1; m <= n; ++m) {
-        const double s = scores(0, m);
-        if (s == kLowest) continue;
-        const double relative = detail::minus_k_ln2(s, v.scale[m] + facts.root_scale);
-        high = fmax(high, relative);
-        low = fmin(low, relative);
-      }
-      total += (high - low) * kBitsPerNat;
+    double high = kLowest;
+    double low = HUGE_VAL;
+    for (int m = 1 + lane_id(); m <= n; m += kWarp) {
+      total += bits[m];
+      const double s = single ? scores(0, m) : kLowest;
+      if (s == kLowest) continue;
+      const double relative = detail::minus_k_ln2(s, v.scale[m] + facts.root_scale);
+      high = fmax(high, relative);
+      low = fmin(low, relative);
     }
-    out.facts[3] = total + (n + 1) * log2(static_cast<double>(n + 1)) <= kFittingBits ? 1 : 0;
-    out.word[0] = 0;
-    node[0] = 0;
+    total = warp_sum(total);
+    high = warp_max(high);
+    low = -warp_max(-low);
+    if (single) total += (high - low) * kBitsPerNat;
+    if (lane_id() == 0) {
+      out.facts[3] = total + (n + 1) * log2(static_cast<double>(n + 1)) <= kFittingBits ? 1 : 0;
+      out.word[0] = 0;
+      node[0] = 0;
+    }
   }
   for (int m = 1 + static_cast<int>(threadIdx.x); m <= n; m += threads) {
     int rank = 1;
@@ -213,6 +216,7 @@ __global__ void __launch_bounds__(512)
     __syncthreads();
     for (int m = 1 + tid; m <= n; m += threads) {
       out.tree_sum[node[m]] = v.sums[m];
+      v.keys[node[m]] = v.sums[m];
       out.roots[node[m]] = v.sums[m] * scaled[m];
     }
   }
@@ -260,11 +264,10 @@ __global__ void __launch_bounds__(512)
     double most = HUGE_VAL;
     if (single ? s > 0 && out.roots[s] > 0 : s == 0) {
       most = 0;
-      const double of_sink = single ? v.reduce[s] / out.tree_sum[s] : 0.0;
+      const double of_sink = single ? v.reduce[s] / v.keys[s] : 0.0;
       for (int i = 1; i <= n; ++i) {
         if (i == s) continue;
-        const double row_scale =
-            single ? fmax(v.reduce[i], out.tree_sum[i] * of_sink) : v.reduce[i];
+        const double row_scale = single ? fmax(v.reduce[i], v.keys[i] * of_sink) : v.reduce[i];
         most = fmax(most, row_scale * v.sums[i]);
       }
     }

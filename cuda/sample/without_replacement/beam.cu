@@ -111,10 +111,11 @@ template <int kChunk>
 void run_levels(const BeamArgs& args, bool early, void* stream) {
   const auto size = static_cast<unsigned>(args.c.batch.size);
   const dim3 grid(static_cast<unsigned>(beam_blocks(args)), size);
+  const std::size_t select_bytes = SelectLayout(args.width).bytes();
   for (int level = args.c.batch.single ? 0 : 1; level <= args.c.batch.max_n; ++level) {
     launch_dependent(early, &expand_kernel<kChunk>, grid, kExpandWarps * kWarp, kExpandBytes,
                      stream, args, level);
-    launch_dependent(early, &select_kernel<kChunk>, size, kSelectThreads, kSelectBytes, stream,
+    launch_dependent(early, &select_kernel<kChunk>, size, kSelectThreads, select_bytes, stream,
                      args, level);
   }
   const auto trees = static_cast<unsigned>(std::min((args.width + 7) / 8, kMostBlocks));

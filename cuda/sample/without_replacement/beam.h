@@ -43,12 +43,13 @@ struct BeamArgs {
   std::int32_t* child_count;
   double* last;   ///< Of the last child: see Growth::y.
   double* bound;  ///< No next child is above, where rows do not tell; else -inf.
-  // Children of all prefixes of a sentence, in any order: [size][width * (max_n+1)].
+  // Children of all prefixes of a sentence, [size][width * (max_n+1)]: the first of each prefix,
+  // then the others in any order.
   double* list_gumbel;
   double* list_log_p;  ///< Of the head, given the prefix.
   std::int32_t* list_state;
   std::int32_t* list_head;
-  std::int32_t* list_size;  ///< [size]
+  std::int32_t* list_size;  ///< [size]: of the others
   std::int32_t* selected;   ///< How many children of a prefix are.
   std::int32_t* states;     ///< [size]: prefixes there are
   double* bar;              ///< [size]: the least Gumbel that may be selected
@@ -85,6 +86,8 @@ TAPROOT_HOST_DEVICE constexpr int block_parity(int level) {
 }
 
 inline constexpr int kSelectWarps = 16;
+/// Children of a level that selection has in shared memory.
+inline constexpr int kMostSharedChildren = 12288;
 
 /// Doubles that any contraction of a sentence may take.
 TAPROOT_HOST_DEVICE inline std::int64_t exact_scratch(int max_n) {

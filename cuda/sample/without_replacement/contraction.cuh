@@ -27,6 +27,7 @@ static __device__ __noinline__ void contracted_law(const double* __restrict__ we
                                                    const std::uint16_t* __restrict__ leads,
                                                    double* __restrict__ scratch) {
   constexpr int kBatch = 8;  // Loads under way at once.
+  constexpr int kMerged = 16;
   const int lane = lane_id();
   const int left = n - i + 1;
   const int side = left | 1;
@@ -41,17 +42,17 @@ static __device__ __noinline__ void contracted_law(const double* __restrict__ we
     if (i + m == sink) continue;  // It has no head.
     double all = 0;
     const double* column = by_head + i + m;
-    for (int h0 = 0; h0 <= n; h0 += kBatch) {
-      int end[kBatch];
-      double w[kBatch];
+    for (int h0 = 0; h0 <= n; h0 += kMerged) {
+      int end[kMerged];
+      double w[kMerged];
 #pragma unroll
-      for (int j = 0; j < kBatch; ++j) {
+      for (int j = 0; j < kMerged; ++j) {
         const int h = min(h0 + j, n);
         end[j] = leads[h];
         w[j] = h0 + j <= n ? column[static_cast<std::int64_t>(h) * ld] : 0.0;
       }
 #pragma unroll
-      for (int j = 0; j < kBatch; ++j) {
+      for (int j = 0; j < kMerged; ++j) {
         if (end[j] == sink) {
           all += w[j];
         } else if (end[j] != i + m) {  // A self-loop is dropped.

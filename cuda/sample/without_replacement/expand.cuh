@@ -13,6 +13,7 @@
 namespace taproot::cuda {
 
 inline constexpr int kExpandWarps = 4;
+inline constexpr int kNoCap = 0x7fffffff;
 
 /// Doubles of shared memory that a warp has for contracting: enough for the last 42 words.
 inline constexpr int kExpandShared = 2100;
@@ -260,6 +261,12 @@ __global__ void __launch_bounds__(kExpandWarps* kWarp, kChunk <= 4 ? 3 : 1)
                         a.scratch + slot * exact_scratch(c.batch.max_n), a.locks + slot, false};
   // If there is room for all children, all are wanted.
   const bool all = static_cast<std::int64_t>(states) * n <= a.width;
+  const bool barred = bar > -HUGE_VAL;
+  // Several times as many as are wanted of a prefix on average, but no more than selection has room
+  // for.
+  const int prefixes = max(states, 1);
+  const int cap = max(8, min(4 * ((a.width + prefixes - 1) / prefixes) + 12,
+                             kMostSharedChildren * 3 / 4 / prefixes));
   for (; s < states; s += static_cast<int>(gridDim.x) * kExpandWarps) {
     const std::int64_t own = base + s;
     if (s >= static_cast<int>(gridDim.x) * kExpandWarps) {
@@ -268,7 +275,7 @@ __global__ void __launch_bounds__(kExpandWarps* kWarp, kChunk <= 4 ? 3 : 1)
     }
     int leads[kChunk];
     Step step;
-    Growth<kChunk> growth(a, b, s, level, n, a.leads[now] + own * c.ld);
+    Growth<kChunk> growth(a, b, s, level, n, states, a.leads[now] + own * c.ld);
     growth.draw();  // While memory is on its way.
     Prefix prefix = follow<kChunk>(a, b, s, level, head, from, leads, step);
     growth.sink = prefix.sink;
@@ -291,27 +298,22 @@ __global__ void __launch_bounds__(kExpandWarps* kWarp, kChunk <= 4 ? 3 : 1)
             fmax(prefix.visits, diagonal * c.sums[static_cast<std::int64_t>(b) * c.ld + level]);
         growth.error = detail::row_error(prefix.visits, prefix.amplification);
         prefix.rows = growth.error <= kMostError;
-        double w[kChunk];
-        load(growth.weights() + static_cast<std::int64_t>(level) * c.ld, c.ld, w);
-#pragma unroll
-        for (int r = 0; r < kChunk; ++r) {
-          growth.law.p[r] = leads[r] == level ? 0.0 : w[r] * fmax(diagonal - row[r], 0.0);
-        }
-        growth.law.sum();
+        growth.use_row(row, leads);
       }
       if (!prefix.rows) {
         growth.make_exact(scratch.take(n, level));
         scratch.give();
       }
     }
-    // Where nothing bars the others yet, the tails that rows do not tell of are left to the
-    // selection.
-    growth.grow(bar, all || bar > -HUGE_VAL, scratch);
+    // Where nothing bars the others yet, the tails that rows do not tell of, and what comes after
+    // many children, are left to the selection.
+    growth.grow(bar, all || barred, all || barred ? kNoCap : cap, scratch);
     growth.write();
+    const bool open = growth.y < HUGE_VAL && (growth.uncertain || (!barred && !all));
     if (lane_id() == 0) {
       a.child_count[own] = growth.count;
       a.last[own] = growth.last;
-      a.bound[own] = growth.uncertain ? growth.log_p - log(growth.y) : -HUGE_VAL;
+      a.bound[own] = open ? growth.log_p - log(growth.y) : -HUGE_VAL;
       a.visits[now][own] = prefix.visits;
       a.amplification[now][own] = prefix.amplification;
       a.sink[now][own] = 2 * prefix.sink + (prefix.rows ? 1 : 0);

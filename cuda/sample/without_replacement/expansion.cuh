@@ -132,6 +132,7 @@ struct Growth {
   int level;
   int n;
   int sink;
+  int states;  ///< Prefixes of the level.
   double log_p;
   double gumbel;  ///< Of the prefix, and so of its first child.
   const std::uint16_t* leads;
@@ -142,6 +143,8 @@ struct Growth {
   double last = 0;         ///< y of the last child,
   double y = 0;            ///< and of the next one; +inf if there is none.
   bool uncertain = false;  ///< Then y is a bound: rows do not tell.
+  /// No more children than this, by the graph: then nothing is left, whatever the rows' error.
+  int most = 0x7fffffff;
   double uniform[2];
   double exponential;
   double own_y = 0;
@@ -149,8 +152,15 @@ struct Growth {
   int own_head = 0;
 
   __device__ __forceinline__ Growth(const BeamArgs& args, int sentence, int state, int at_level,
-                                    int words, const std::uint16_t* its_leads)
-      : a(args), b(sentence), s(state), level(at_level), n(words), sink(0), leads(its_leads) {
+                                    int words, int prefixes, const std::uint16_t* its_leads)
+      : a(args),
+        b(sentence),
+        s(state),
+        level(at_level),
+        n(words),
+        sink(0),
+        states(prefixes),
+        leads(its_leads) {
     log_p = a.log_p[level & 1][place()];
     gumbel = a.gumbel[level & 1][place()];
   }
@@ -175,6 +185,15 @@ struct Growth {
     exponential = detail::to_exponential(gumbels.draws[0], gumbels.draws[1]);
   }
 
+  __device__ __forceinline__ void remove_taken() {
+    const std::int64_t children = place() * (a.c.batch.max_n + 1);
+    for (int i = 0; i < base; ++i) law.remove(a.child_head[children + i]);
+    for (int i = base; i < count; ++i) {
+      law.remove(__shfl_sync(kAllLanes, own_head, i - base));
+    }
+    law.sum();
+  }
+
   /// The contracted law, without the heads taken.
   __device__ __forceinline__ void make_exact(double* scratch) {
     contracted_law(weights(), a.c.by_head + matrix(), a.c.ld, n, level, sink, leads, scratch);
@@ -183,12 +202,7 @@ struct Growth {
       const int h = lane_id() * kChunk + r;
       law.p[r] = h <= n ? scratch[h] : 0.0;
     }
-    const std::int64_t children = place() * (a.c.batch.max_n + 1);
-    for (int i = 0; i < base; ++i) law.remove(a.child_head[children + i]);
-    for (int i = base; i < count; ++i) {
-      law.remove(__shfl_sync(kAllLanes, own_head, i - base));
-    }
-    law.sum();
+    remove_taken();
     error = 0;
     if (lane_id() == 0) atomicAdd(a.exact + b, 1);
     __syncwarp();
@@ -199,6 +213,11 @@ struct Growth {
     if (count - base == kWarp) {
       write();
       draw();
+    }
+    if (count >= most) {
+      y = HUGE_VAL;
+      uncertain = false;
+      return;
     }
     double left = law.total;
     uncertain = error > 0 && !(error < kMostError * left);
@@ -212,8 +231,11 @@ struct Growth {
   __device__ __forceinline__ void write() {
     const int more = count - base;
     if (more == 0) return;
+    // The first child of a prefix has its place by the prefix's number, the others come after
+    // those: so what selection reads and writes is nearly in order.
+    const int skip = base == 0 ? 1 : 0;
     int at = 0;
-    if (lane_id() == 0) at = atomicAdd(a.list_size + b, more);
+    if (lane_id() == 0 && more > skip) at = atomicAdd(a.list_size + b, more - skip);
     double log_y;
     double log_own;
     if (more <= kWarp / 2) {  // One logarithm for both.
@@ -228,7 +250,8 @@ struct Growth {
     if (lane_id() < more) {
       const int nodes = a.c.batch.max_n + 1;
       const int i = base + lane_id();
-      const std::int64_t to = static_cast<std::int64_t>(b) * a.width * nodes + at + lane_id();
+      const std::int64_t to = static_cast<std::int64_t>(b) * a.width * nodes +
+                              (i == 0 ? s : states + at + lane_id() - skip);
       a.list_gumbel[to] = i == 0 ? gumbel : fmin(gumbel, log_p - log_y);
       a.list_log_p[to] = log_own;
       a.list_state[to] = s;
@@ -239,16 +262,33 @@ struct Growth {
     __syncwarp();
   }
 
-  /// Makes children while their Gumbels reach `bar`, and at least one if there is none yet. Without
-  /// `resolve` stops where rows do not tell. `scratch` has a place to contract in.
+  /// The law from the word's row: w (diagonal - row), exactly 0 for heads that lead back here.
+  __device__ __forceinline__ void use_row(const double (&row)[kChunk], const int (&ends)[kChunk]) {
+    const double diagonal = entry(row, level);
+    double w[kChunk];
+    load(weights() + static_cast<std::int64_t>(level) * a.c.ld, a.c.ld, w);
+    int possible = 0;
+#pragma unroll
+    for (int r = 0; r < kChunk; ++r) {
+      const bool back = ends[r] == level;
+      law.p[r] = back ? 0.0 : w[r] * fmax(diagonal - row[r], 0.0);
+      possible += !back && w[r] > 0 ? 1 : 0;
+    }
+    most = warp_sum(possible);
+    law.sum();
+  }
+
+  /// Makes children while their Gumbels reach `bar`, at least one if there is none yet, and at most
+  /// `cap` in all. Without `resolve` stops where rows do not tell. `scratch` has a place to
+  /// contract in.
   template <typename Scratch>
-  __device__ __forceinline__ void grow(double bar, bool resolve, Scratch& scratch) {
+  __device__ __forceinline__ void grow(double bar, bool resolve, int cap, Scratch& scratch) {
     // A little more than the bar, for y is rounded; what is below it is not selected anyway.
     const double ends = exp(log_p - (lane_id() == 0 ? bar : gumbel));  // Two at once.
-    const double most = __shfl_sync(kAllLanes, ends, 0) * (1 + 1e-12);
+    const double largest = __shfl_sync(kAllLanes, ends, 0) * (1 + 1e-12);
     bool first = count == 0;
     if (first) y = __shfl_sync(kAllLanes, ends, 1);
-    while (first || (y <= most && y < HUGE_VAL)) {
+    while (first || (y <= largest && y < HUGE_VAL && count < cap)) {
       if (uncertain) {
         if (!resolve) return;
         make_exact(scratch.take(n, level));

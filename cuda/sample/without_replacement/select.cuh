@@ -13,12 +13,19 @@ inline constexpr int kSelectThreads = kSelectWarps * kWarp;
 inline constexpr int kBins = 2048;
 inline constexpr int kBinsEach = kBins / kSelectThreads;
 inline constexpr double kBinsPerUnit = 256;
+inline constexpr int kAtOnce = 4;  // Loads under way.
 inline constexpr int kMostListed = kSelectThreads;
 /// Children, and prefixes, that are kept in shared memory; more are read where they are.
-inline constexpr int kMostShared = 12288;
-inline constexpr int kMostSharedStates = 8192;
-inline constexpr std::size_t kSelectBytes =
-    kMostShared * (sizeof(double) + sizeof(int)) + (kMostSharedStates + 1) * sizeof(int);
+struct SelectLayout {
+  int children = kMostSharedChildren;
+  int states;  ///< 0: not in shared memory
+
+  TAPROOT_HOST_DEVICE explicit SelectLayout(int width) : states(width <= 8192 ? width + 1 : 0) {}
+  TAPROOT_HOST_DEVICE std::size_t bytes() const {
+    return static_cast<std::size_t>(children) * (sizeof(double) + sizeof(int)) +
+           static_cast<std::size_t>(states) * sizeof(int);
+  }
+};
 
 struct SelectShared {
   int bins[kBins];
@@ -107,6 +114,7 @@ template <typename Within>
 __device__ inline double pick_listed(const ChildList& list, int wanted, SelectShared& m,
                                      Within&& within) {
   const int tid = static_cast<int>(threadIdx.x);
+#pragma unroll 4
   for (int i = tid; i < list.count; i += kSelectThreads) {
     if (within(list.gumbel[i])) m.list[atomicAdd(&m.listed, 1)] = list.gumbel[i];
   }
@@ -137,6 +145,7 @@ __device__ __noinline__ double find_in_range(const ChildList& list, int wanted, 
   for (;;) {
     double least = HUGE_VAL;
     double most = -HUGE_VAL;
+#pragma unroll 4
     for (int i = tid; i < list.count; i += kSelectThreads) {
       const double x = list.gumbel[i];
       if (x < low || x > high || bins(x) != bin) continue;
@@ -151,6 +160,7 @@ __device__ __noinline__ double find_in_range(const ChildList& list, int wanted, 
     for (int i = tid; i < kBins; i += kSelectThreads) m.bins[i] = 0;
     if (tid == 0) m.listed = 0;
     __syncthreads();
+#pragma unroll 4
     for (int i = tid; i < list.count; i += kSelectThreads) {
       const double x = list.gumbel[i];
       if (x >= low && x <= high) atomicAdd(&m.bins[bins(x)], 1);
@@ -163,27 +173,38 @@ __device__ __noinline__ double find_in_range(const ChildList& list, int wanted, 
   }
 }
 
-/// Brings the list into shared memory, if it fits, and finds the width-th largest Gumbel; -inf if
-/// there are not that many. Above `bar`, if there is one, it is expected within a few units. m.bins
-/// and m.listed are 0.
+/// Brings the list into shared memory, if it fits in `room`, and finds the width-th largest Gumbel;
+/// -inf if there are not that many. Above `bar`, if there is one, it is expected within a few
+/// units. m.bins and m.listed are 0.
 __device__ inline double find_threshold(const BeamArgs& a, std::int64_t at, double bar,
-                                        ChildList& list, double* gumbels, int* its_states,
+                                        ChildList& list, int room, double* gumbels, int* its_states,
                                         SelectShared& m) {
   const int tid = static_cast<int>(threadIdx.x);
-  const bool fits = list.count <= kMostShared;
+  const bool fits = list.count <= room;
   list.gumbel = fits ? gumbels : a.list_gumbel + at;
   list.state = fits ? its_states : a.list_state + at;
   const Bins bins{bar, kBinsPerUnit};
   const bool barred = bar > -HUGE_VAL;
   if (fits || barred) {
-    for (int i = tid; i < list.count; i += kSelectThreads) {
-      const double x = a.list_gumbel[at + i];
-      const int s = a.list_state[at + i];
-      if (fits) {
-        gumbels[i] = x;
-        its_states[i] = s;
+    for (int i0 = tid; i0 < list.count; i0 += kAtOnce * kSelectThreads) {
+      double x[kAtOnce];
+      int s[kAtOnce];
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        const int i = min(i0 + j * kSelectThreads, list.count - 1);
+        x[j] = a.list_gumbel[at + i];
+        s[j] = a.list_state[at + i];
       }
-      if (barred) atomicAdd(&m.bins[bins(x)], 1);
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        const int i = i0 + j * kSelectThreads;
+        if (i >= list.count) break;
+        if (fits) {
+          gumbels[i] = x[j];
+          its_states[i] = s[j];
+        }
+        if (barred) atomicAdd(&m.bins[bins(x[j])], 1);
+      }
     }
     __syncthreads();
   }
@@ -205,7 +226,8 @@ struct OwnScratch {
   __device__ void give() { __syncwarp(); }
 };
 
-/// Prefixes whose tail rows do not tell of, and which may reach the threshold: by contraction.
+/// Prefixes that were left open, and which may reach the threshold: their law once more, from the
+/// row or, if that does not tell, by contraction, and the children that are wanted.
 template <int kChunk>
 __device__ __noinline__ void resolve(const BeamArgs& a, int b, int level, int n, int states,
                                      double threshold) {
@@ -215,14 +237,34 @@ __device__ __noinline__ void resolve(const BeamArgs& a, int b, int level, int n,
   for (int s = warp_id(); s < states; s += kSelectWarps) {
     const std::int64_t own = static_cast<std::int64_t>(b) * a.width + s;
     if (a.bound[own] == -HUGE_VAL || a.bound[own] < threshold) continue;
-    Growth<kChunk> growth(a, b, s, level, n, a.leads[now] + own * a.c.ld);
+    Growth<kChunk> growth(a, b, s, level, n, states, a.leads[now] + own * a.c.ld);
     growth.sink = a.sink[now][own] / 2;
     growth.count = growth.base = a.child_count[own];
     growth.last = a.last[own];
     growth.draw();
-    growth.make_exact(scratch.take(n, level));
+    const bool rows = a.sink[now][own] % 2 != 0 && level > 0 && growth.sink != level;
+    if (rows) {
+      double row[kChunk];
+      int ends[kChunk];
+      load(
+          a.rows + ((static_cast<std::int64_t>(level) * a.c.batch.size + b) * a.width + s) * a.c.ld,
+          a.c.ld, row);
+#pragma unroll
+      for (int r = 0; r < kChunk; ++r) {
+        const int h = lane_id() * kChunk + r;
+        ends[r] = h < a.c.ld ? growth.leads[h] : 0;
+      }
+      growth.error = detail::row_error(a.visits[now][own], a.amplification[now][own]);
+      growth.use_row(row, ends);
+      growth.remove_taken();
+    } else if (level == 0) {
+      load(a.c.roots + static_cast<std::int64_t>(b) * a.c.ld, a.c.ld, growth.law.p);
+      growth.remove_taken();
+    } else {
+      growth.make_exact(scratch.take(n, level));
+    }
     growth.look_ahead();
-    growth.grow(threshold, true, scratch);
+    growth.grow(threshold, true, 0x7fffffff, scratch);
     growth.write();
     if (lane_id() == 0) {
       a.child_count[own] = growth.count;
@@ -233,7 +275,7 @@ __device__ __noinline__ void resolve(const BeamArgs& a, int b, int level, int n,
 }
 
 template <int kChunk>
-__global__ void __launch_bounds__(kSelectThreads)
+__global__ void __launch_bounds__(kSelectThreads, 2)
     select_kernel(const __grid_constant__ BeamArgs a, int level) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ SelectShared m;
@@ -241,14 +283,13 @@ __global__ void __launch_bounds__(kSelectThreads)
   const int b = static_cast<int>(blockIdx.x);
   const std::int64_t base = static_cast<std::int64_t>(b) * a.width;
   double* gumbels = reinterpret_cast<double*>(memory);
-  int* its_states = reinterpret_cast<int*>(gumbels + kMostShared);
+  const SelectLayout layout(a.width);
+  int* its_states = reinterpret_cast<int*>(gumbels + layout.children);
   // How many children of each prefix are selected, then where they begin.
-  int* chosen = a.width <= kMostSharedStates ? its_states + kMostShared : a.selected + base + b;
+  int* chosen = layout.states > 0 ? its_states + layout.children : a.selected + base + b;
   let_next_start();
   for (int i = tid; i < kBins; i += kSelectThreads) m.bins[i] = 0;
-  if (a.width <= kMostSharedStates) {
-    for (int s = tid; s <= a.width; s += kSelectThreads) chosen[s] = 0;
-  }
+  for (int s = tid; s < layout.states; s += kSelectThreads) chosen[s] = 0;
   if (tid == 0) m.listed = m.unresolved = 0;
   __syncthreads();
   wait_for_previous();
@@ -258,12 +299,12 @@ __global__ void __launch_bounds__(kSelectThreads)
   const int n = c.batch.n(b);
   const int states = a.states[b];
   const double bar = a.bar[b];
-  ChildList list{nullptr, nullptr, a.list_size[b]};
+  ChildList list{nullptr, nullptr, states + a.list_size[b]};
   if (status != kOk || level > n) return;
   const int now = level & 1;
   const int nodes = c.batch.max_n + 1;
   const std::int64_t at = base * nodes;
-  double threshold = find_threshold(a, at, bar, list, gumbels, its_states, m);
+  double threshold = find_threshold(a, at, bar, list, layout.children, gumbels, its_states, m);
   if (bar == -HUGE_VAL) {  // Else nothing was left open.
     bool unresolved = false;
     for (int s = tid; s < states; s += kSelectThreads) {
@@ -276,14 +317,15 @@ __global__ void __launch_bounds__(kSelectThreads)
       resolve<kChunk>(a, b, level, n, states, threshold);
       __threadfence_block();
       __syncthreads();
-      list.count = *static_cast<volatile std::int32_t*>(a.list_size + b);
-      threshold = find_threshold(a, at, bar, list, gumbels, its_states, m);
+      list.count = states + *static_cast<volatile std::int32_t*>(a.list_size + b);
+      threshold = find_threshold(a, at, bar, list, layout.children, gumbels, its_states, m);
     }
   }
-  if (a.width > kMostSharedStates) {
+  if (layout.states == 0) {
     for (int s = tid; s <= states; s += kSelectThreads) chosen[s] = 0;
     __syncthreads();
   }
+#pragma unroll 4
   for (int i = tid; i < list.count; i += kSelectThreads) {
     if (list.gumbel[i] >= threshold) atomicAdd(chosen + list.state[i], 1);
   }
@@ -301,23 +343,36 @@ __global__ void __launch_bounds__(kSelectThreads)
   if (tid == 0) chosen[states] = taken;
   __syncthreads();
   const std::int64_t next = 1 - now;
-  for (int i = tid; i < list.count; i += kSelectThreads) {
-    const double g = list.gumbel[i];
-    if (!(g >= threshold)) continue;
-    const int s = list.state[i];
-    const int head = a.list_head[at + i];
-    const double log_p = a.log_p[now][base + s] + a.list_log_p[at + i];
-    int rank = chosen[s];
-    const int siblings = chosen[s + 1] - rank;
-    if (siblings > 1) {  // Those selected are the first that the prefix made.
-      const std::int32_t* heads = a.child_head + (base + s) * nodes;
-      for (int j = 0; j < siblings; ++j) rank += heads[j] < head ? 1 : 0;
+  for (int i0 = tid; i0 < list.count; i0 += kAtOnce * kSelectThreads) {
+    int state[kAtOnce];
+    int head[kAtOnce];
+    double log_p[kAtOnce];
+    bool wanted[kAtOnce];
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) {
+      const int i = i0 + j * kSelectThreads;
+      wanted[j] = i < list.count && list.gumbel[i] >= threshold;
+      if (!wanted[j]) continue;
+      state[j] = list.state[i];
+      head[j] = a.list_head[at + i];
+      log_p[j] = a.log_p[now][base + state[j]] + a.list_log_p[at + i];
     }
-    if (rank >= a.width) continue;  // More than `width` only if Gumbels are equal.
-    a.parent[base + rank] = s;
-    a.head[base + rank] = head;
-    a.gumbel[next][base + rank] = g;
-    a.log_p[next][base + rank] = log_p;
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) {
+      if (!wanted[j]) continue;
+      const double g = list.gumbel[i0 + j * kSelectThreads];
+      int rank = chosen[state[j]];
+      const int siblings = chosen[state[j] + 1] - rank;
+      if (siblings > 1) {  // Those selected are the first that the prefix made.
+        const std::int32_t* heads = a.child_head + (base + state[j]) * nodes;
+        for (int k = 0; k < siblings; ++k) rank += heads[k] < head[j] ? 1 : 0;
+      }
+      if (rank >= a.width) continue;  // More than `width` only if Gumbels are equal.
+      a.parent[base + rank] = state[j];
+      a.head[base + rank] = head[j];
+      a.gumbel[next][base + rank] = g;
+      a.log_p[next][base + rank] = log_p[j];
+    }
   }
   if (tid == 0) {
     a.states[b] = min(taken, a.width);
