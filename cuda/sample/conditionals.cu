@@ -210,6 +210,9 @@ __global__ void __launch_bounds__(512)
   int* node = v.order;  // Not needed any more.
   order_nodes(scores, scaled, n, single, v, node, out, facts);
   for (int m = 1 + tid; m <= n; m += threads) out.scale[m] = v.scale[m];
+  __syncthreads();
+  int* word = reinterpret_cast<int*>(v.scale);  // Which is not needed any more.
+  for (int m = tid; m <= n; m += threads) word[node[m]] = m;
   // Tree sums by word are in out.roots: to nodes by way of shared memory.
   if (single) {
     for (int m = 1 + tid; m <= n; m += threads) v.sums[m] = out.roots[m];
@@ -233,10 +236,10 @@ __global__ void __launch_bounds__(512)
       double value = 0;
       if (i > 0 && h <= n && h != i) {
         if (h > 0 || !single) {
-          weight = scaled[static_cast<std::int64_t>(out.word[h]) * (n + 1) + out.word[i]];
+          weight = scaled[static_cast<std::int64_t>(word[h]) * (n + 1) + word[i]];
         }
-        const std::int64_t row = v.position[out.word[i]];
-        value = block.w.matrix[row * block.w.ld + v.position[out.word[h]]];
+        const std::int64_t row = v.position[word[i]];
+        value = block.w.matrix[row * block.w.ld + v.position[word[h]]];
         if (h > 0 || !single) top = fmax(top, value);
       }
       w[h] = weight;
@@ -256,7 +259,7 @@ __global__ void __launch_bounds__(512)
     for (int m = lane_id(); m < args.ld; m += kWarp) {
       const bool edge = m > 0 && m <= n && m != h && (h > 0 || !single);
       out.by_head[static_cast<std::int64_t>(h) * args.ld + m] =
-          edge ? scaled[static_cast<std::int64_t>(out.word[h]) * (n + 1) + out.word[m]] : 0.0;
+          edge ? scaled[static_cast<std::int64_t>(word[h]) * (n + 1) + word[m]] : 0.0;
     }
   }
   __syncthreads();

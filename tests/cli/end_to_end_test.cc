@@ -363,7 +363,8 @@ TEST_F(Cli, Device) {
     for (std::size_t i = 0; i < found.size(); ++i) {
       for (const char* key : {"sentence", "status", "heads"}) {
         EXPECT_EQ(found[i].contains(key), expected[i].contains(key));
-        if (found[i].contains(key)) EXPECT_EQ(found[i][key], expected[i][key]);
+        if (!found[i].contains(key)) continue;
+        EXPECT_EQ(found[i][key], expected[i][key]);
       }
       for (const char* key : {"log_partition", "log_prob", "gumbel"}) {
         if (!found[i].contains(key)) continue;

@@ -230,13 +230,16 @@ struct OwnScratch {
 /// row or, if that does not tell, by contraction, and the children that are wanted.
 template <int kChunk>
 __device__ __noinline__ void resolve(const BeamArgs& a, int b, int level, int n, int states,
-                                     double threshold) {
+                                     double threshold, const SelectShared& m) {
   const int now = level & 1;
   OwnScratch scratch{a.select_scratch + (static_cast<std::int64_t>(b) * kSelectWarps + warp_id()) *
                                             exact_scratch(a.c.batch.max_n)};
-  for (int s = warp_id(); s < states; s += kSelectWarps) {
+  // Listed in the bins, unless they are too many for those.
+  const bool listed = m.unresolved <= kBins;
+  for (int i = warp_id(); i < (listed ? m.unresolved : states); i += kSelectWarps) {
+    const int s = listed ? m.bins[i] : i;
     const std::int64_t own = static_cast<std::int64_t>(b) * a.width + s;
-    if (a.bound[own] == -HUGE_VAL || a.bound[own] < threshold) continue;
+    if (!listed && (a.bound[own] == -HUGE_VAL || a.bound[own] < threshold)) continue;
     Growth<kChunk> growth(a, b, s, level, n, states, a.leads[now] + own * a.c.ld);
     growth.sink = a.sink[now][own] / 2;
     growth.count = growth.base = a.child_count[own];
@@ -306,15 +309,15 @@ __global__ void __launch_bounds__(kSelectThreads, 2)
   const std::int64_t at = base * nodes;
   double threshold = find_threshold(a, at, bar, list, layout.children, gumbels, its_states, m);
   if (bar == -HUGE_VAL) {  // Else nothing was left open.
-    bool unresolved = false;
     for (int s = tid; s < states; s += kSelectThreads) {
       const double bound = a.bound[base + s];
-      unresolved |= bound > -HUGE_VAL && bound >= threshold;
+      if (!(bound > -HUGE_VAL && bound >= threshold)) continue;
+      const int i = atomicAdd(&m.unresolved, 1);
+      if (i < kBins) m.bins[i] = s;  // They are not needed any more.
     }
-    if (unresolved) m.unresolved = 1;
     __syncthreads();
     if (m.unresolved != 0) {
-      resolve<kChunk>(a, b, level, n, states, threshold);
+      resolve<kChunk>(a, b, level, n, states, threshold, m);
       __threadfence_block();
       __syncthreads();
       list.count = states + *static_cast<volatile std::int32_t*>(a.list_size + b);
