@@ -237,6 +237,13 @@ __device__ __forceinline__ void find_row(const BeamArgs& a, int b, int s, int le
   }
 }
 
+/// More children than a prefix is likely to have among the best: some three times its share of
+/// them.
+template <int kChunk>
+__device__ __forceinline__ int likely_children(const Growth<kChunk>& growth, const BeamArgs& a) {
+  return 6 + static_cast<int>(fmin(3.0 * a.width * exp(growth.log_p), 1e6));
+}
+
 template <int kChunk>
 __global__ void __launch_bounds__(kExpandWarps* kWarp, kChunk <= 4 ? 3 : 1)
     expand_kernel(const __grid_constant__ BeamArgs a, int level) {
@@ -262,11 +269,6 @@ __global__ void __launch_bounds__(kExpandWarps* kWarp, kChunk <= 4 ? 3 : 1)
   // If there is room for all children, all are wanted.
   const bool all = static_cast<std::int64_t>(states) * n <= a.width;
   const bool barred = bar > -HUGE_VAL;
-  // Several times as many as are wanted of a prefix on average, but no more than selection has room
-  // for.
-  const int prefixes = max(states, 1);
-  const int cap = max(8, min(4 * ((a.width + prefixes - 1) / prefixes) + 12,
-                             kMostSharedChildren * 3 / 4 / prefixes));
   for (; s < states; s += static_cast<int>(gridDim.x) * kExpandWarps) {
     const std::int64_t own = base + s;
     if (s >= static_cast<int>(gridDim.x) * kExpandWarps) {
@@ -307,7 +309,7 @@ __global__ void __launch_bounds__(kExpandWarps* kWarp, kChunk <= 4 ? 3 : 1)
     }
     // Where nothing bars the others yet, the tails that rows do not tell of, and what comes after
     // many children, are left to the selection.
-    growth.grow(bar, all || barred, all || barred ? kNoCap : cap, scratch);
+    growth.grow(bar, all || barred, all || barred ? kNoCap : likely_children(growth, a), scratch);
     growth.write();
     const bool open = growth.y < HUGE_VAL && (growth.uncertain || (!barred && !all));
     if (lane_id() == 0) {
