@@ -48,6 +48,21 @@ struct Cuda::Impl {
   Pool cpu{1};
 };
 
+/// Makes the Cuda's device the current one, and afterwards the one that was.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int device) {
+    TAPROOT_CUDA(cudaGetDevice(&before_));
+    if (before_ != device) TAPROOT_CUDA(cudaSetDevice(device));
+  }
+  ~CurrentDevice() { cudaSetDevice(before_); }  // Nothing can be done about an error here.
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
 struct CudaAccess {
   static Cuda::Impl& impl(Cuda& c) { return *c.impl_; }
 };
