@@ -33,21 +33,6 @@ int tree_count(std::size_t k, const char* function) {
   return static_cast<int>(k);
 }
 
-// The device is the one that the Cuda was made for, whatever is current.
-class Current {
- public:
-  explicit Current(int device) {
-    TAPROOT_CUDA(cudaGetDevice(&before_));
-    if (before_ != device) TAPROOT_CUDA(cudaSetDevice(device));
-  }
-  ~Current() { cudaSetDevice(before_); }
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
-
- private:
-  int before_ = 0;
-};
-
 }  // namespace
 
 bool cuda_available() {
@@ -78,7 +63,7 @@ Cuda& Cuda::operator=(Cuda&&) noexcept = default;
 Precision Cuda::precision() const { return impl_->precision; }
 
 CudaStatistics Cuda::statistics() const {
-  const Current current(impl_->device);
+  const CurrentDevice current(impl_->device);
   CudaStatistics statistics = impl_->statistics;
   std::uint64_t counters[2] = {};
   TAPROOT_CUDA(cudaDeviceSynchronize());
@@ -94,7 +79,7 @@ void Cuda::log_partition(const CudaScores& scores, CudaOutcome* outcomes, double
                          void* stream) {
   check(scores, outcomes, "Cuda::log_partition");
   detail::require(out != nullptr || scores.size == 0, "Cuda::log_partition", "out is null");
-  const Current current(impl_->device);
+  const CurrentDevice current(impl_->device);
   impl_->log_partition(cuda::batch_of(scores), inside(outcomes), out, stream);
 }
 
@@ -102,7 +87,7 @@ void Cuda::marginals(const CudaScores& scores, CudaOutcome* outcomes, const Cuda
                      double* log_z, void* stream) {
   check(scores, outcomes, "Cuda::marginals");
   detail::require(out.data != nullptr || scores.size == 0, "Cuda::marginals", "out is null");
-  const Current current(impl_->device);
+  const CurrentDevice current(impl_->device);
   impl_->marginals(cuda::batch_of(scores), inside(outcomes), out, nullptr, log_z, stream);
 }
 
@@ -110,7 +95,7 @@ void Cuda::sample(const CudaScores& scores, std::size_t k, std::uint64_t seed,
                   CudaOutcome* outcomes, const CudaTrees& out, void* stream,
                   std::uint32_t first_sentence) {
   check(scores, outcomes, "Cuda::sample");
-  const Current current(impl_->device);
+  const CurrentDevice current(impl_->device);
   impl_->sample(cuda::batch_of(scores), tree_count(k, "Cuda::sample"), seed, first_sentence,
                 inside(outcomes), out, scores.max_n, stream);
 }
@@ -120,7 +105,7 @@ void Cuda::sample_without_replacement(const CudaScores& scores, std::size_t k, s
                                       std::uint32_t first_sentence) {
   constexpr const char* kName = "Cuda::sample_without_replacement";
   check(scores, outcomes, kName);
-  const Current current(impl_->device);
+  const CurrentDevice current(impl_->device);
   impl_->beam(cuda::batch_of(scores), tree_count(k, kName), seed, first_sentence, inside(outcomes),
               out, scores.max_n, stream);
 }

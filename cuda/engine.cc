@@ -83,6 +83,9 @@ Cuda::Impl::Impl(Precision p) : precision(p) {
   int shared = 0;
   TAPROOT_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   most_shared = static_cast<std::size_t>(shared) - 2048;  // Some is static.
+  int clusters = 0;
+  TAPROOT_CUDA(cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, device));
+  has_clusters = clusters != 0;
   std::size_t free = 0;
   std::size_t total = 0;
   TAPROOT_CUDA(cudaMemGetInfo(&free, &total));
@@ -95,7 +98,18 @@ cuda::Shape Cuda::Impl::shape(int max_n, std::size_t scalar) const {
   const int chunk = max_n < 32 ? 1 : max_n < 64 ? 2 : max_n < 128 ? 4 : 8;
   const int threads = std::min(512, 128 * chunk);
   const bool shared = cuda::Layout(max_n, threads, chunk, scalar, true).bytes <= most_shared;
-  return {chunk, threads, shared};
+  return {chunk, threads, shared, 1};
+}
+
+cuda::Shape Cuda::Impl::cluster_shape(int max_n, std::size_t scalar) const {
+  const cuda::Shape alone = shape(max_n, scalar);
+  const int chunk = max_n < 256 ? 8 : 16;
+  if (alone.shared || !has_clusters || max_n >= 512) return alone;
+  for (const int size : {2, 4, 8}) {
+    const cuda::Layout layout(max_n, alone.threads, chunk, scalar, true, size);
+    if (layout.bytes <= most_shared) return {chunk, alone.threads, true, size};
+  }
+  return alone;
 }
 
 bool Cuda::Impl::fits(int max_n) const {
@@ -118,8 +132,8 @@ void Cuda::Impl::marginals(const Batch& batch, cuda::DeviceOutcome* outcomes, co
                            const std::int64_t* offsets, double* log_z, void* stream) {
   if (batch.size == 0) return;
   if (!fits(batch.max_n)) return cuda::launch_refusal(outcomes, batch.size, stream);
-  const cuda::Shape narrow = shape(batch.max_n, sizeof(float));
-  const cuda::Shape wide = shape(batch.max_n, sizeof(double));
+  const cuda::Shape narrow = cluster_shape(batch.max_n, sizeof(float));
+  const cuda::Shape wide = cluster_shape(batch.max_n, sizeof(double));
   const auto lay_out = [&](Arena& arena, const Batch& part) {
     cuda::InferenceArgs args{};
     args.batch = part;
@@ -216,12 +230,19 @@ void Cuda::Impl::beam(const Batch& batch, int k, std::uint64_t seed, std::uint32
                       cuda::DeviceOutcome* outcomes, const CudaDistinct& out, int width,
                       void* stream) {
   if (batch.size == 0) return;
-  if (cuda::beam_chunk(batch.max_n) == 0 || !fits(batch.max_n)) {
+  const int chunk = cuda::beam_chunk(batch.max_n);
+  if (chunk == 0 || !fits(batch.max_n)) {
     return cuda::launch_refusal(outcomes, batch.size, stream);
   }
-  const cuda::Shape wide = shape(batch.max_n, sizeof(double));
+  cuda::Shape wide = shape(batch.max_n, sizeof(double));
+  // With few sentences what counts is how soon a block is done, not how many fit.
+  constexpr int kFew = 128;
+  if (batch.size <= kFew) wide.threads = 512;
+  wide.shared = cuda::Layout(batch.max_n, wide.threads, wide.chunk, sizeof(double), true).bytes <=
+                most_shared;
   const auto nodes = static_cast<std::size_t>(batch.max_n) + 1;
   const std::size_t ld = (nodes + 3) / 4 * 4;
+  const auto contraction = static_cast<std::size_t>(cuda::exact_scratch(batch.max_n));
   constexpr int kMostSlots = 1056;
   const auto lay_out = [&](Arena& arena, const Batch& part) {
     const auto size = static_cast<std::size_t>(part.size);
@@ -232,6 +253,7 @@ void Cuda::Impl::beam(const Batch& batch, int k, std::uint64_t seed, std::uint32
     c.ld = static_cast<int>(ld);
     cuda::take_matrices(arena, part, wide, sizeof(double), c, c.scaled);
     c.weights = arena.take<double>(size * nodes * ld);
+    c.by_head = arena.take<double>(size * nodes * ld);
     c.gradient = arena.take<double>(size * nodes * ld);
     for (double** vector : {&c.sums, &c.tree_sum, &c.top, &c.visits, &c.roots, &c.scale}) {
       *vector = arena.take<double>(size * ld);
@@ -247,27 +269,34 @@ void Cuda::Impl::beam(const Batch& batch, int k, std::uint64_t seed, std::uint32
       args.visits[i] = arena.take<double>(states);
       args.amplification[i] = arena.take<double>(states);
       args.sink[i] = arena.take<std::int32_t>(states);
+      args.anchor[i] = arena.take<std::int32_t>(states);
       args.leads[i] = arena.take<std::uint16_t>(states * ld);
       args.path[i] = arena.take<cuda::Step>(states * nodes);
+      args.steps[i] =
+          arena.take<cuda::Step>(states * static_cast<std::size_t>(cuda::block_words(chunk)));
     }
     args.rows = arena.take<double>(nodes * states * ld);
-    args.child_gumbel = arena.take<double>(states * nodes);
-    args.child_log_p = arena.take<double>(states * nodes);
+    args.partial =
+        arena.take<double>(states * static_cast<std::size_t>(cuda::block_words(chunk)) * ld);
     args.child_head = arena.take<std::int32_t>(states * nodes);
-    args.next = arena.take<double>(states);
-    for (std::int32_t** vector : {&args.parent, &args.head, &args.child_count, &args.uncertain,
-                                  &args.selected, &args.rank}) {
+    args.last = arena.take<double>(states);
+    args.bound = arena.take<double>(states);
+    args.list_gumbel = arena.take<double>(states * nodes);
+    args.list_log_p = arena.take<double>(states * nodes);
+    args.list_state = arena.take<std::int32_t>(states * nodes);
+    args.list_head = arena.take<std::int32_t>(states * nodes);
+    args.list_size = arena.take<std::int32_t>(size);
+    args.selected = arena.take<std::int32_t>(states + size);  // One more for each sentence.
+    for (std::int32_t** vector : {&args.parent, &args.head, &args.child_count}) {
       *vector = arena.take<std::int32_t>(states);
     }
     args.states = arena.take<std::int32_t>(size);
     args.exact = arena.take<std::int32_t>(size);
     args.bar = arena.take<double>(size);
     args.slots = std::min(kMostSlots, cuda::beam_blocks(args) * part.size);
-    args.scratch =
-        arena.take<double>(static_cast<std::size_t>(args.slots) * cuda::exact_scratch(batch.max_n));
+    args.scratch = arena.take<double>(static_cast<std::size_t>(args.slots) * contraction);
     args.locks = arena.take<std::int32_t>(static_cast<std::size_t>(args.slots));
-    args.select_scratch =
-        arena.take<double>(size * cuda::kSelectWarps * cuda::exact_scratch(batch.max_n));
+    args.select_scratch = arena.take<double>(size * cuda::kSelectWarps * contraction);
     return args;
   };
   Arena one;
@@ -290,7 +319,7 @@ void Cuda::Impl::beam(const Batch& batch, int k, std::uint64_t seed, std::uint32
     args.out_gumbel = out.gumbel + static_cast<std::ptrdiff_t>(begin) * k;
     args.out_threshold = out.threshold + begin;
     args.out_count = out.count + begin;
-    cuda::launch_beam(args, wide, stream);
+    cuda::launch_beam(args, wide, has_clusters, stream);
   }
 }
 

@@ -18,6 +18,8 @@ struct Cuda::Impl {
   explicit Impl(Precision precision);
 
   cuda::Shape shape(int max_n, std::size_t scalar) const;
+  /// The same, with clusters of blocks where one has too little memory.
+  cuda::Shape cluster_shape(int max_n, std::size_t scalar) const;
   /// Whether a block has room for a sentence of so many words at all.
   bool fits(int max_n) const;
   /// Sentences that fit the workspace at so many bytes each; at least one.
@@ -35,7 +37,8 @@ struct Cuda::Impl {
 
   Precision precision;
   int device = 0;
-  std::size_t most_shared = 0;      ///< Bytes a block may have.
+  std::size_t most_shared = 0;  ///< Bytes a block may have.
+  bool has_clusters = false;
   std::size_t workspace_limit = 0;  ///< Bytes: larger batches go piece by piece.
   cuda::DeviceArray<unsigned char> memory;
   cuda::DeviceArray<unsigned char> transfer;  ///< What the host sends and fetches.
@@ -43,6 +46,21 @@ struct Cuda::Impl {
   CudaStatistics statistics;
   std::uint64_t launched_before = 0;
   Pool cpu{1};
+};
+
+/// Makes the Cuda's device the current one, and afterwards the one that was.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int device) {
+    TAPROOT_CUDA(cudaGetDevice(&before_));
+    if (before_ != device) TAPROOT_CUDA(cudaSetDevice(device));
+  }
+  ~CurrentDevice() { cudaSetDevice(before_); }  // Nothing can be done about an error here.
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  int before_ = 0;
 };
 
 struct CudaAccess {

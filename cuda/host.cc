@@ -119,6 +119,7 @@ void log_partition(Cuda& cuda, const Scores& scores, std::span<Outcome> outcomes
                    std::span<double> out) {
   check_sizes(scores, outcomes.size(), out.size(), "log_partition");
   Cuda::Impl& impl = CudaAccess::impl(cuda);
+  const CurrentDevice current(impl.device);
   Sent sent(impl, scores);
   cuda::DeviceArray<double> log_z;
   impl.log_partition(sent.batch(), sent.outcomes(), log_z.resize(scores.size()), nullptr);
@@ -137,6 +138,7 @@ void marginals(Cuda& cuda, const Scores& scores, std::span<Outcome> outcomes,
                std::span<const EdgeMatrix> out) {
   check_sizes(scores, outcomes.size(), out.size(), "marginals");
   Cuda::Impl& impl = CudaAccess::impl(cuda);
+  const CurrentDevice current(impl.device);
   Sent sent(impl, scores);
   cuda::DeviceArray<double> edges;
   const CudaEdges to{edges.resize(sent.cells()), true, 0, 0, 1};
@@ -164,6 +166,7 @@ void sample(Cuda& cuda, const Scores& scores, std::size_t k, const SampleOptions
                   "on the device there is the algorithm auto");
   detail::require(k <= std::size_t{1} << 30, "sample", "at most 2^30 trees a sentence");
   Cuda::Impl& impl = CudaAccess::impl(cuda);
+  const CurrentDevice current(impl.device);
   Sent sent(impl, scores);
   const auto width = static_cast<std::size_t>(sent.max_n());
   cuda::DeviceArray<std::int32_t> heads;
@@ -196,6 +199,7 @@ void sample_without_replacement(Cuda& cuda, const Scores& scores, std::size_t k,
                   "on the device there is the algorithm beam");
   detail::require(k <= std::size_t{1} << 30, kName, "at most 2^30 trees a sentence");
   Cuda::Impl& impl = CudaAccess::impl(cuda);
+  const CurrentDevice current(impl.device);
   Sent sent(impl, scores);
   const auto width = static_cast<std::size_t>(sent.max_n());
   const std::size_t size = scores.size();

@@ -66,6 +66,15 @@ while read -r header; do
     broken "$header does not stand alone"
 done < <(files 'include/*.h' 'src/*.h' 'cli/*.h' 'tests/*.h' | grep -v -e '-inl\.h$')
 
+# Those of cuda/ need the CUDA runtime's headers; where they are not, this is left to the next machine.
+cuda_include=${CUDA_HOME:-/usr/local/cuda}/include
+if [ -e "$cuda_include/cuda_runtime_api.h" ]; then
+  while read -r header; do
+    g++ -std=c++20 -fsyntax-only -Iinclude -Isrc -I. -isystem "$cuda_include" -x c++ - <<<"#include \"$header\"" ||
+      broken "$header does not stand alone"
+  done < <(files 'cuda/*.h' | grep -v launch)
+fi
+
 # 6. The README's example is the one that is compiled.
 diff <(sed -n '/^```cpp/,/^```/p' README.md | sed '1d;$d') <(tail -n +2 examples/quickstart.cc) ||
   broken "README.md: its example is not examples/quickstart.cc"

@@ -25,6 +25,15 @@ section "Address and undefined-behaviour sanitizers"
 build dev
 ctest --test-dir build/dev -j2 --output-on-failure --no-tests=error | tail -n +3
 
+section "CUDA"
+if nvcc=$(scripts/nvcc.sh 2>&1); then
+  CUDACXX=$nvcc build cuda -DTAPROOT_CLI=OFF -DTAPROOT_EXAMPLES=OFF cuda_test cuda_bench
+  echo "Compiled with $("$nvcc" --version | grep release)"
+  ctest --test-dir build/cuda -R '^Cuda' --output-on-failure --no-tests=error | tail -n 25
+else
+  echo "SKIPPED, not compiled: $nvcc"
+fi
+
 section "Fuzzing, 30 seconds each"
 build fuzz factor_fuzz reader_fuzz
 for target in factor_fuzz reader_fuzz; do

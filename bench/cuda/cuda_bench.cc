@@ -134,7 +134,8 @@ void expect(bool good, const std::string& what) {
   std::printf("WRONG: %s\n", what.c_str());
 }
 
-void bench_marginals(Pool& pool, Precision precision, int n, std::size_t batch, double target) {
+void bench_marginals(Pool& pool, Precision precision, int n, std::size_t batch, double target,
+                     int repeats = 21) {
   Data data(n, batch);
   Cuda cuda(precision);
   const bool is_double = precision == Precision::kFloat64;
@@ -177,17 +178,17 @@ void bench_marginals(Pool& pool, Precision precision, int n, std::size_t batch, 
   const double bytes = 16.0 * static_cast<double>(exact.size());
   row("marginals " + std::string(is_double ? "f64" : "f32") + " n=" + std::to_string(n) +
           " B=" + std::to_string(batch),
-      time_device(run), target, bytes, cube, is_double ? kDoubleFma : kFloatFma, note);
+      time_device(run, repeats), target, bytes, cube, is_double ? kDoubleFma : kFloatFma, note);
   const auto only_z = [&] {
     cuda.log_partition(data.scores(), data.outcomes.data(), log_z.data(), nullptr);
   };
   row("log_partition " + std::string(is_double ? "f64" : "f32") + " n=" + std::to_string(n) +
           " B=" + std::to_string(batch),
-      time_device(only_z), 0, bytes / 2, cube / 3, is_double ? kDoubleFma : kFloatFma, "");
+      time_device(only_z, repeats), 0, bytes / 2, cube / 3, is_double ? kDoubleFma : kFloatFma, "");
 }
 
 void bench_sample(Pool& pool, Precision precision, int n, std::size_t batch, std::size_t k,
-                  double target_rate) {
+                  double target_rate, int repeats = 21) {
   Data data(n, batch);
   Cuda cuda(precision);
   const auto width = static_cast<std::size_t>(n);
@@ -211,7 +212,7 @@ void bench_sample(Pool& pool, Precision precision, int n, std::size_t batch, std
   }
   const double count = static_cast<double>(batch * k);
   expect(static_cast<double>(different) <= 1e-3 * count, "sampled trees differ from the CPU's");
-  const double ms = time_device(run);
+  const double ms = time_device(run, repeats);
   char note[128];
   std::snprintf(note, sizeof note, "%.1f M trees/s (target %.0f), %zu of %zu trees differ",
                 count / ms / 1e3, target_rate, different, batch * k);
@@ -319,8 +320,21 @@ int run(int argc, char** argv) {
     bench_beam(&pool, 100, 1, 100, 0, true);
     bench_beam(&pool, 100, 1, 1000, 3.5, true);
     bench_beam(&pool, 100, 1, 4000, 11, true);
+    // A sentence's beam is one thread's work on the CPU: with 16 sentences all cores are busy.
+    for (const std::size_t k : {10U, 100U, 1000U, 4000U}) {
+      bench_beam(&pool, 100, 16, k, 0, true, 5);
+    }
     bench_beam(&pool, 25, 64, 50, 0, false);
     bench_beam(&pool, 25, 256, 50, 0, false);
+  }
+  if (what == "check") {  // Every kernel on little data, for compute-sanitizer.
+    for (const Precision p : {Precision::kFloat64, Precision::kFloat32}) {
+      for (const int n : {10, 40, 70, 180}) bench_marginals(pool, p, n, 1, 0, 1);
+      bench_sample(pool, p, 30, 2, 150, 0, 1);
+    }
+    bench_beam(&pool, 20, 2, 60, 0, false, 1);
+    bench_beam(&pool, 50, 1, 40, 0, false, 1);
+    bench_beam(&pool, 70, 1, 20, 0, false, 1);
   }
   if (what == "profile") {  // Each kernel once or a few times, for a profiler.
     bench_beam(nullptr, 30, 1, 1000, 0, false, 1);

@@ -4,6 +4,7 @@ _taproot() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} options=""
   case $before in
     --root) mapfile -t COMPREPLY < <(compgen -W "single multi" -- "$word"); return ;;
+    --device) mapfile -t COMPREPLY < <(compgen -W "cpu cuda" -- "$word"); return ;;
     --format)
       local formats="jsonl npz conllu text"
       [ "$command" != show ] || formats="text svg"
@@ -22,12 +23,12 @@ _taproot() {
     return
   fi
   case $command in
-    logz) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    logz) options="-h --help --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
     entropy) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
-    marginals) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    marginals) options="-h --help --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
     argmax) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
-    sample) options="-h --help -k --samples --algorithm --seed --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
-    swor) options="-h --help -k --samples --algorithm --seed --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    sample) options="-h --help -k --samples --algorithm --seed --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    swor) options="-h --help -k --samples --algorithm --seed --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
     kbest) options="-h --help -k --samples --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
     mbr) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
     edges) options="-h --help --top --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;

@@ -10,18 +10,61 @@
 
 namespace taproot::cuda {
 
+inline void allow_shared(const void* kernel, std::size_t bytes) {
+  constexpr std::size_t kDefaultShared = 48 << 10;
+  if (bytes <= kDefaultShared) return;
+  TAPROOT_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(bytes)));
+}
+
 /// Launches a kernel with so much dynamic shared memory, and checks that.
 template <typename... Parameters, typename... Arguments>
 void launch(void (*kernel)(Parameters...), dim3 grid, dim3 threads, std::size_t shared_bytes,
             void* stream, Arguments&&... arguments) {
-  constexpr std::size_t kDefaultShared = 48 << 10;
-  if (shared_bytes > kDefaultShared) {
-    TAPROOT_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(shared_bytes)));
-  }
+  allow_shared(reinterpret_cast<const void*>(kernel), shared_bytes);
   kernel<<<grid, threads, shared_bytes, static_cast<cudaStream_t>(stream)>>>(arguments...);
   TAPROOT_CUDA(cudaGetLastError());
+  launch_counter().fetch_add(1, std::memory_order_relaxed);
+}
+
+/// The same for a kernel that begins with wait_for_previous() (dependent.cuh). `early`: the device
+/// can bring it in before the one before is done.
+template <typename... Parameters, typename... Arguments>
+void launch_dependent(bool early, void (*kernel)(Parameters...), dim3 grid, dim3 threads,
+                      std::size_t shared_bytes, void* stream, Arguments&&... arguments) {
+  allow_shared(reinterpret_cast<const void*>(kernel), shared_bytes);
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = threads;
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = static_cast<cudaStream_t>(stream);
+  config.attrs = &attribute;
+  config.numAttrs = early ? 1 : 0;
+  TAPROOT_CUDA(cudaLaunchKernelEx(&config, kernel, arguments...));
+  launch_counter().fetch_add(1, std::memory_order_relaxed);
+}
+
+/// The same for `clusters` clusters of `size` blocks each.
+template <typename Argument>
+void launch_cluster(void (*kernel)(Argument), unsigned clusters, unsigned size, unsigned threads,
+                    std::size_t shared_bytes, void* stream, const Argument& argument) {
+  allow_shared(reinterpret_cast<const void*>(kernel), shared_bytes);
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = size;
+  attribute.val.clusterDim.y = 1;
+  attribute.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = clusters * size;
+  config.blockDim = threads;
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = static_cast<cudaStream_t>(stream);
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  TAPROOT_CUDA(cudaLaunchKernelEx(&config, kernel, argument));
   launch_counter().fetch_add(1, std::memory_order_relaxed);
 }
 

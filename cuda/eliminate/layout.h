@@ -15,16 +15,18 @@ struct Shape {
   int chunk;  ///< 1, 2, 4 or 8 columns a lane.
   int threads;
   bool shared;  ///< The matrix is in shared memory; else in global memory.
+  int cluster;  ///< Blocks that share a sentence: more than 1 where the memory of one is too small.
 };
 
-/// Bytes of each part, in order: scale, sums, keys, reduce, pivot, dots, part, part_e, order,
-/// position, last, matrix.
+/// Where each part begins. The last three are for clusters.
 struct Layout {
   std::size_t scale, sums, keys, reduce, pivot, dots, part, part_e, order, position, last, matrix;
+  std::size_t row, slots, slots_e;
   std::size_t bytes;
   int ld;
 
-  TAPROOT_HOST_DEVICE Layout(int n, int threads, int chunk, std::size_t scalar, bool shared) {
+  TAPROOT_HOST_DEVICE Layout(int n, int threads, int chunk, std::size_t scalar, bool shared,
+                             int cluster = 1) {
     const std::size_t nodes = static_cast<std::size_t>(n) + 1;
     const std::size_t warps = static_cast<std::size_t>(threads) / 32;
     const std::size_t widest =
@@ -48,7 +50,15 @@ struct Layout {
     position = take(4 * nodes);
     last = take(nodes);
     matrix = at;
-    if (shared) take(scalar * nodes * static_cast<std::size_t>(ld));
+    const auto blocks = static_cast<std::size_t>(cluster);
+    const std::size_t rows = (nodes + blocks - 1) / blocks;
+    if (shared) take(scalar * rows * static_cast<std::size_t>(ld));
+    row = slots = slots_e = at;
+    if (cluster > 1) {
+      row = take(2 * scalar * nodes);
+      slots = take(scalar * blocks * nodes);
+      slots_e = take(scalar * blocks);
+    }
     bytes = at;
   }
 };

@@ -2,6 +2,7 @@
 #include "cuda/query/inference.cuh"
 
 #include "cuda/core/launch.h"
+#include "cuda/query/inference_cluster.cuh"
 
 namespace taproot::cuda {
 
@@ -22,7 +23,16 @@ void launch_refusal(DeviceOutcome* outcomes, int size, void* stream) {
 template <typename T>
 void launch_inference(const InferenceArgs& args, const Shape& shape, void* stream) {
   if (args.batch.size == 0) return;
-  const Layout layout(args.batch.max_n, shape.threads, shape.chunk, sizeof(T), shape.shared);
+  const Layout layout(args.batch.max_n, shape.threads, shape.chunk, sizeof(T), shape.shared,
+                      shape.cluster);
+  if (shape.cluster > 1) {
+    auto* kernel =
+        shape.chunk == 8 ? &inference_cluster_kernel<T, 8> : &inference_cluster_kernel<T, 16>;
+    launch_cluster(kernel, static_cast<unsigned>(args.batch.size),
+                   static_cast<unsigned>(shape.cluster), static_cast<unsigned>(shape.threads),
+                   layout.bytes, stream, args);
+    return;
+  }
   const auto run = [&](auto* kernel) {
     launch(kernel, static_cast<unsigned>(args.batch.size), static_cast<unsigned>(shape.threads),
            layout.bytes, stream, args);

@@ -16,8 +16,7 @@ struct Block {
   Vectors v;
   Work<T> w;
 
-  __device__ Block(unsigned char* memory, int n, int chunk, bool shared, T* matrix) {
-    const Layout l(n, static_cast<int>(blockDim.x), chunk, sizeof(T), shared);
+  __device__ Block(unsigned char* memory, const Layout& l, bool shared, T* matrix) {
     v.scale = reinterpret_cast<double*>(memory + l.scale);
     v.sums = reinterpret_cast<double*>(memory + l.sums);
     v.keys = reinterpret_cast<double*>(memory + l.keys);
@@ -56,11 +55,30 @@ __device__ inline bool prepare(const SentenceView& scores, int n, bool single, d
   return true;
 }
 
+/// Where the marginals of one sentence go.
+struct EdgeTarget {
+  const EdgeOutput& out;
+  std::int64_t offset;
+  std::int64_t head_stride;
+
+  __device__ EdgeTarget(const EdgeOutput& edges, int b, int n)
+      : out(edges),
+        offset(edges.offsets == nullptr ? b * edges.sentence_stride : edges.offsets[b]),
+        head_stride(edges.head_stride == 0 ? n + 1 : edges.head_stride) {}
+  __device__ void write(int h, int m, double p) const {
+    const std::int64_t at = offset + h * head_stride + m * out.modifier_stride;
+    if (out.is_double) {
+      static_cast<double*>(out.data)[at] = p;
+    } else {
+      static_cast<float*>(out.data)[at] = static_cast<float>(p);
+    }
+  }
+};
+
 template <typename T>
 __device__ inline void write_marginals(const EdgeOutput& out, int b, int n, const double* weights,
                                        const Block<T>& block) {
-  const std::int64_t offset = out.offsets == nullptr ? b * out.sentence_stride : out.offsets[b];
-  const std::int64_t head_stride = out.head_stride == 0 ? n + 1 : out.head_stride;
+  const EdgeTarget target(out, b, n);
   for (int h = warp_id(); h <= n; h += warp_count()) {
     const int column = block.v.position[h];
     for (int m = lane_id(); m <= n; m += kWarp) {
@@ -69,14 +87,8 @@ __device__ inline void write_marginals(const EdgeOutput& out, int b, int n, cons
         const std::int64_t row = block.v.position[m];
         const double g = static_cast<double>(block.w.matrix[row * block.w.ld + column]);
         p = weights[static_cast<std::int64_t>(h) * (n + 1) + m] * g;
-        p = p < 0 ? 0 : p;  // See docs/numerics.md.
       }
-      const std::int64_t at = offset + h * head_stride + m * out.modifier_stride;
-      if (out.is_double) {
-        static_cast<double*>(out.data)[at] = p;
-      } else {
-        static_cast<float*>(out.data)[at] = static_cast<float>(p);
-      }
+      target.write(h, m, p < 0 ? 0 : p);  // See docs/numerics.md.
     }
   }
 }
@@ -116,7 +128,8 @@ __global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk)
   const bool single = args.batch.single;
   const std::int64_t nodes = args.batch.max_n + 1;
   double* weights = args.weights + b * nodes * nodes;
-  Block<T> block(memory, n < 1 ? 1 : n, kChunk, kShared,
+  const Layout layout(n < 1 ? 1 : n, static_cast<int>(blockDim.x), kChunk, sizeof(T), kShared);
+  Block<T> block(memory, layout, kShared,
                  kShared ? nullptr : static_cast<T*>(args.matrices) + b * args.matrix_stride);
   const SentenceView scores(args.batch, b, n);
   if (!prepare(scores, n, single, weights, block, facts, args.outcomes + b)) return;

@@ -11,9 +11,13 @@ namespace {
 constexpr double kFittingBits = 950;
 constexpr double kBitsPerNat = 1.4427;
 
+// Visits of a walk to the sink with which rows lose no digits that matter.
+constexpr double kGoodVisits = 16;
+
 // Sentence b's part of the arguments.
 struct Out {
   double* weights;
+  double* by_head;
   double* gradient;
   double* sums;
   double* tree_sum;
@@ -28,6 +32,7 @@ struct Out {
     const std::int64_t ld = a.ld;
     const std::int64_t square = ld * (a.batch.max_n + 1);
     weights = a.weights + b * square;
+    by_head = a.by_head + b * square;
     gradient = a.gradient + b * square;
     sums = a.sums + b * ld;
     tree_sum = a.tree_sum + b * ld;
@@ -66,24 +71,27 @@ __device__ void order_nodes(const SentenceView& scores, const double* scaled, in
     bits[m] = high > low ? (high - low) * kBitsPerNat : 0.0;
   }
   __syncthreads();
-  if (threadIdx.x == 0) {
+  if (warp_id() == 0) {
     double total = 0;
-    for (int m = 1; m <= n; ++m) total += bits[m];
-    if (single) {
-      double high = kLowest;
-      double low = HUGE_VAL;
-      for (int m = 1; m <= n; ++m) {
-        const double s = scores(0, m);
-        if (s == kLowest) continue;
-        const double relative = detail::minus_k_ln2(s, v.scale[m] + facts.root_scale);
-        high = fmax(high, relative);
-        low = fmin(low, relative);
-      }
-      total += (high - low) * kBitsPerNat;
+    double high = kLowest;
+    double low = HUGE_VAL;
+    for (int m = 1 + lane_id(); m <= n; m += kWarp) {
+      total += bits[m];
+      const double s = single ? scores(0, m) : kLowest;
+      if (s == kLowest) continue;
+      const double relative = detail::minus_k_ln2(s, v.scale[m] + facts.root_scale);
+      high = fmax(high, relative);
+      low = fmin(low, relative);
     }
-    out.facts[3] = total + (n + 1) * log2(static_cast<double>(n + 1)) <= kFittingBits ? 1 : 0;
-    out.word[0] = 0;
-    node[0] = 0;
+    total = warp_sum(total);
+    high = warp_max(high);
+    low = -warp_max(-low);
+    if (single) total += (high - low) * kBitsPerNat;
+    if (lane_id() == 0) {
+      out.facts[3] = total + (n + 1) * log2(static_cast<double>(n + 1)) <= kFittingBits ? 1 : 0;
+      out.word[0] = 0;
+      node[0] = 0;
+    }
   }
   for (int m = 1 + static_cast<int>(threadIdx.x); m <= n; m += threads) {
     int rank = 1;
@@ -96,8 +104,57 @@ __device__ void order_nodes(const SentenceView& scores, const double* scaled, in
   __syncthreads();
 }
 
+// Tree sums by word into out.roots, by the first warp; returns the likeliest root.
+__device__ int find_roots(int n, const double* scaled, Block<double>& block, Out& out) {
+  root_gradient(n, block.w, block.w.dots);
+  double most = -1;
+  int best = 1;
+  for (int k = 1 + lane_id(); k <= n; k += kWarp) {
+    const int word = block.v.order[k];
+    out.roots[word] = block.w.dots[k];
+    const double p = block.w.dots[k] * scaled[word];
+    if (p > most || (p == most && word < best)) {
+      most = p;
+      best = word;
+    }
+  }
+  for (int step = 16; step > 0; step /= 2) {
+    const double other = __shfl_xor_sync(kAllLanes, most, step);
+    const int other_word = __shfl_xor_sync(kAllLanes, best, step);
+    if (other > most || (other == most && other_word < best)) {
+      most = other;
+      best = other_word;
+    }
+  }
+  return best;
+}
+
+// Of a gradient given any root, the visits of a walk to the likeliest root: how many digits its
+// rows lose. By one warp a row, then by all threads alike.
+__device__ double visits_to(int sink, int n, Block<double>& block, const Out& out) {
+  double* top = block.w.part;
+  for (int m = 1 + warp_id(); m <= n; m += warp_count()) {
+    const double* row = block.w.matrix + static_cast<std::int64_t>(m) * block.w.ld;
+    double most = 0;
+    for (int h = 1 + lane_id(); h <= n; h += kWarp) most = h == m ? most : fmax(most, row[h]);
+    most = warp_max(most);
+    if (lane_id() == 0) top[m] = most;
+  }
+  __syncthreads();
+  const double of_sink = top[block.v.position[sink]] / out.roots[sink];
+  double visits = 0;
+  for (int m = 1 + lane_id(); m <= n; m += kWarp) {
+    const int word = block.v.order[m];
+    if (word == sink) continue;
+    visits = fmax(visits, fmax(top[m], out.roots[word] * of_sink) * block.v.sums[word]);
+  }
+  visits = warp_max(visits);
+  __syncthreads();
+  return visits;
+}
+
 template <int kChunk, bool kShared>
-__global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk)
+__global__ void __launch_bounds__(512)
     conditionals_kernel(const __grid_constant__ ConditionalsArgs args) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ SentenceFacts facts;
@@ -110,8 +167,9 @@ __global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk)
   const int threads = static_cast<int>(blockDim.x);
   double* scaled = args.scaled + b * nodes * nodes;
   Out out(args, b);
+  const Layout layout(n < 1 ? 1 : n, threads, kChunk, sizeof(double), kShared);
   Block<double> block(
-      memory, n < 1 ? 1 : n, kChunk, kShared,
+      memory, layout, kShared,
       kShared ? nullptr : static_cast<double*>(args.matrices) + b * args.matrix_stride);
   Vectors& v = block.v;
   const SentenceView scores(args.batch, b, n);
@@ -127,47 +185,41 @@ __global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk)
   }
   if (fits && single) {
     if (warp_id() == 0) {
-      root_gradient(n, block.w, block.w.dots);
-      // By word, for now; the likeliest root is the one given below.
-      double most = -1;
-      int best = 1;
-      for (int k = 1 + lane_id(); k <= n; k += kWarp) {
-        const int word = v.order[k];
-        out.roots[word] = block.w.dots[k];
-        const double p = block.w.dots[k] * scaled[word];
-        if (p > most || (p == most && word < best)) {
-          most = p;
-          best = word;
-        }
-      }
-      for (int step = 16; step > 0; step /= 2) {
-        const double other = __shfl_xor_sync(kAllLanes, most, step);
-        const int other_word = __shfl_xor_sync(kAllLanes, best, step);
-        if (other > most || (other == most && other_word < best)) {
-          most = other;
-          best = other_word;
-        }
-      }
+      const int best = find_roots(n, scaled, block, out);
       if (lane_id() == 0) likeliest = best;
     }
+    // Given the root that came last: no pivot depends on ROOT's edges.
+    for (int m = 1 + tid; m <= n; m += threads) {
+      block.w.matrix[static_cast<std::int64_t>(m) * block.w.ld] = m == 1 ? 1.0 : 0.0;
+    }
+    if (tid == 0) block.w.pivot[1] = 1;
     __syncthreads();
+  }
+  if (fits) gradient<double, kChunk>(n, single, block.w);
+  // A root that walks seldom meet makes poor rows: then once more, given the likeliest.
+  if (fits && single && v.order[1] != likeliest &&
+      visits_to(likeliest, n, block, out) > kGoodVisits) {
     assign_positions(n, likeliest, v);
     gather(scaled, n, likeliest, v, block.w);
     factor<double, kChunk>(n, single, block.w);
     fits = finish(n, single, 1.0, v, block.w, facts);
+    if (fits) gradient<double, kChunk>(n, single, block.w);
   }
   if (tid == 0) args.outcomes[b] = {fits ? kOk : kOutOfRange, -1, -1};
   if (!fits) return;
-  gradient<double, kChunk>(n, single, block.w);
   int* node = v.order;  // Not needed any more.
   order_nodes(scores, scaled, n, single, v, node, out, facts);
   for (int m = 1 + tid; m <= n; m += threads) out.scale[m] = v.scale[m];
+  __syncthreads();
+  int* word = reinterpret_cast<int*>(v.scale);  // Which is not needed any more.
+  for (int m = tid; m <= n; m += threads) word[node[m]] = m;
   // Tree sums by word are in out.roots: to nodes by way of shared memory.
   if (single) {
     for (int m = 1 + tid; m <= n; m += threads) v.sums[m] = out.roots[m];
     __syncthreads();
     for (int m = 1 + tid; m <= n; m += threads) {
       out.tree_sum[node[m]] = v.sums[m];
+      v.keys[node[m]] = v.sums[m];
       out.roots[node[m]] = v.sums[m] * scaled[m];
     }
   }
@@ -184,10 +236,10 @@ __global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk)
       double value = 0;
       if (i > 0 && h <= n && h != i) {
         if (h > 0 || !single) {
-          weight = scaled[static_cast<std::int64_t>(out.word[h]) * (n + 1) + out.word[i]];
+          weight = scaled[static_cast<std::int64_t>(word[h]) * (n + 1) + word[i]];
         }
-        const std::int64_t row = v.position[out.word[i]];
-        value = block.w.matrix[row * block.w.ld + v.position[out.word[h]]];
+        const std::int64_t row = v.position[word[i]];
+        value = block.w.matrix[row * block.w.ld + v.position[word[h]]];
         if (h > 0 || !single) top = fmax(top, value);
       }
       w[h] = weight;
@@ -203,16 +255,22 @@ __global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk)
       v.reduce[i] = top;
     }
   }
+  for (int h = warp_id(); h <= n; h += warp_count()) {
+    for (int m = lane_id(); m < args.ld; m += kWarp) {
+      const bool edge = m > 0 && m <= n && m != h && (h > 0 || !single);
+      out.by_head[static_cast<std::int64_t>(h) * args.ld + m] =
+          edge ? scaled[static_cast<std::int64_t>(word[h]) * (n + 1) + word[m]] : 0.0;
+    }
+  }
   __syncthreads();
   for (int s = tid; s <= n; s += threads) {
     double most = HUGE_VAL;
     if (single ? s > 0 && out.roots[s] > 0 : s == 0) {
       most = 0;
-      const double of_sink = single ? v.reduce[s] / out.tree_sum[s] : 0.0;
+      const double of_sink = single ? v.reduce[s] / v.keys[s] : 0.0;
       for (int i = 1; i <= n; ++i) {
         if (i == s) continue;
-        const double row_scale =
-            single ? fmax(v.reduce[i], out.tree_sum[i] * of_sink) : v.reduce[i];
+        const double row_scale = single ? fmax(v.reduce[i], v.keys[i] * of_sink) : v.reduce[i];
         most = fmax(most, row_scale * v.sums[i]);
       }
     }

@@ -20,6 +20,7 @@ struct ConditionalsArgs {
   void* matrices;  ///< Likewise.
   std::int64_t matrix_stride;
   double* weights;     ///< [m][h], by node; ROOT's only multi-root
+  double* by_head;     ///< The same with a row for each head.
   double* gradient;    ///< [m][h] = G[h][m], given one root
   double* sums;        ///< Of weights, [m].
   double* tree_sum;    ///< Z_m / Z, single-root.

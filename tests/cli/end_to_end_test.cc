@@ -354,6 +354,40 @@ TEST_F(Cli, HelpHasExamplesThatWork) {
   }
 }
 
+// On a device, the CPU's answers; where there is none, an error, and never a run on the CPU.
+TEST_F(Cli, Device) {
+  for (const std::string command :
+       {"logz", "marginals", "sample -k 3 --seed 4", "swor -k 3 --algorithm beam"}) {
+    SCOPED_TRACE(command);
+    const std::string own = command + " " + kData + "/demo.npz";
+    const Result cuda = run(own + " --device cuda");
+    if (!cuda_available()) {
+      EXPECT_EQ(cuda.code, 2);
+      EXPECT_TRUE(cuda.out.empty());
+      EXPECT_NE(cuda.errors.find("[cuda]"), std::string::npos) << cuda.errors;
+      continue;
+    }
+    ASSERT_EQ(cuda.code, 0) << cuda.errors;
+    const auto found = lines(cuda.out);
+    const auto expected = lines(run(own).out);
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      for (const char* key : {"sentence", "status", "heads"}) {
+        EXPECT_EQ(found[i].contains(key), expected[i].contains(key));
+        if (!found[i].contains(key)) continue;
+        EXPECT_EQ(found[i][key], expected[i][key]);
+      }
+      for (const char* key : {"log_partition", "log_prob", "gumbel"}) {
+        if (!found[i].contains(key)) continue;
+        EXPECT_NEAR(found[i][key].get<double>(), expected[i][key].get<double>(), 1e-9);
+      }
+    }
+  }
+  EXPECT_EQ(run("sample " + kData + "/demo.npz --device tpu").code, 2);
+  EXPECT_EQ(run("swor " + kData + "/demo.npz --device cuda --algorithm trie").code, 2);
+  EXPECT_EQ(run("sample " + kData + "/demo.npz --device cuda --algorithm colbourn").code, 2);
+}
+
 // Whatever --help of a command lists, the manual and the completions know.
 TEST_F(Cli, TheManualAndTheCompletionsAreComplete) {
   const std::string cli = kData + "/../cli/";

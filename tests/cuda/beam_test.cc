@@ -6,6 +6,7 @@
 
 #include "cuda/on_device.h"
 #include "law/distinct.h"
+#include "law/trained.h"
 #include "support/families.h"
 
 namespace taproot {
@@ -91,10 +92,22 @@ TEST_F(CudaBeam, Attractors) {
   }
 }
 
+TEST_F(CudaBeam, TrainedScores) {
+  std::vector<Problem> problems;
+  for (auto& [name, problem] : law::trained_sentences(TAPROOT_TRAINED_JSON)) {
+    problems.push_back(std::move(problem));
+  }
+  ASSERT_FALSE(problems.empty());
+  for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
+    for (const std::size_t k : {10U, 200U}) expect_same(problems, root, k);
+  }
+}
+
 TEST_F(CudaBeam, LongSentences) {
   for (const int n : {100, 128, 200, 260}) {
     expect_same({oracle::gaussian(n, 1, 3)}, RootRule::kSingle, 40);
   }
+  expect_same({oracle::gaussian(520, 1, 3)}, RootRule::kSingle, 5);
   expect_same({oracle::gaussian(127, 1, 3)}, RootRule::kMulti, 3000);
 }
 

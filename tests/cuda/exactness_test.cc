@@ -143,7 +143,7 @@ TEST_F(CudaExactness, FamiliesOfAllLengthsInOneBatch) {
 // Around the sizes at which the kernels change, and beyond shared memory.
 TEST_F(CudaExactness, LongSentences) {
   Pool pool;
-  for (const int n : {127, 128, 150, 160, 170, 200, 235, 255, 256, 300, 400}) {
+  for (const int n : {127, 128, 150, 160, 170, 200, 235, 255, 256, 300, 400, 500}) {
     SCOPED_TRACE(n);
     for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
       const std::vector<Problem> problems = {oracle::gaussian(n, 2, 5), oracle::uniform(n),

@@ -5,6 +5,7 @@
 
 #include "cuda/on_device.h"
 #include "law/statistics.h"
+#include "law/trained.h"
 #include "support/families.h"
 
 namespace taproot {
@@ -48,6 +49,9 @@ TEST_F(CudaSample, TreesOfTheCpu) {
     problems.push_back(oracle::sparse(n, 0.5, ++seed));
     problems.push_back(oracle::attractor_pairs(n, 12, ++seed));
     problems.push_back(oracle::masked(n, -1e4, ++seed));
+  }
+  for (auto& [name, problem] : law::trained_sentences(TAPROOT_TRAINED_JSON)) {
+    problems.push_back(std::move(problem));
   }
   constexpr std::size_t kTrees = 300;
   Pool pool;
@@ -102,6 +106,21 @@ TEST_F(CudaSample, Law) {
         EXPECT_LT(law::tree_law_p(other, root, counts), kAlpha);
         expect_ran(cuda);
       }
+    }
+  }
+}
+
+// Tables, and then trees, that shared memory cannot hold.
+TEST_F(CudaSample, LongSentences) {
+  Pool pool;
+  for (const int n : {350, 800}) {
+    for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
+      const std::vector<Problem> problems = {oracle::gaussian(n, 1, 3),
+                                             oracle::attractor_pairs(n, 9, 4)};
+      const Scores scores = batch_of(problems, root);
+      Cuda cuda;
+      EXPECT_EQ(draw(cuda, scores, 200, 8), draw(pool, scores, 200, 8)) << n;
+      expect_ran(cuda);
     }
   }
 }

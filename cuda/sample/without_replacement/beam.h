@@ -30,18 +30,26 @@ struct BeamArgs {
   double* log_p[2];
   double* visits[2];
   double* amplification[2];
-  std::int32_t* sink[2];    ///< Times two, plus one if rows hold.
-  std::uint16_t* leads[2];  ///< [..][ld]
-  Step* path[2];            ///< [..][max_n+1]: of the words decided.
-  double* rows;             ///< [max_n+1][size][width][ld]
-  std::int32_t* parent;     ///< Of the prefixes of the level to be expanded,
-  std::int32_t* head;       ///< with the head of their last word.
-  double* child_gumbel;     ///< [..][max_n+1], largest first
-  double* child_log_p;      ///< Of the head, given the prefix.
-  std::int32_t* child_head;
+  std::int32_t* sink[2];     ///< Times two, plus one if rows hold.
+  std::int32_t* anchor[2];   ///< The ancestor at the first level of the block.
+  std::uint16_t* leads[2];   ///< [..][ld]
+  Step* path[2];             ///< [..][max_n+1]: of the words before the block; blocks alternate
+  Step* steps[2];            ///< [..][words of a block]: of those in it
+  double* rows;              ///< [max_n+1][size][width][ld]
+  double* partial;           ///< [..][words of a block][ld]: see expand.cuh
+  std::int32_t* parent;      ///< Of the prefixes of the level to be expanded,
+  std::int32_t* head;        ///< with the head of their last word.
+  std::int32_t* child_head;  ///< [..][max_n+1], the largest Gumbel first
   std::int32_t* child_count;
-  double* next;             ///< The Gumbel that the next child would have,
-  std::int32_t* uncertain;  ///< or a bound on it: rows do not tell.
+  double* last;   ///< Of the last child: see Growth::y.
+  double* bound;  ///< No next child is above, where rows do not tell; else -inf.
+  // Children of all prefixes of a sentence, [size][width * (max_n+1)]: the first of each prefix,
+  // then the others in any order.
+  double* list_gumbel;
+  double* list_log_p;  ///< Of the head, given the prefix.
+  std::int32_t* list_state;
+  std::int32_t* list_head;
+  std::int32_t* list_size;  ///< [size]: of the others
   std::int32_t* selected;   ///< How many children of a prefix are.
   std::int32_t* states;     ///< [size]: prefixes there are
   double* bar;              ///< [size]: the least Gumbel that may be selected
@@ -51,7 +59,6 @@ struct BeamArgs {
   std::int32_t* locks;      ///< [slots], 0
   int slots;
   double* select_scratch;  ///< [size][kSelectWarps][exact_scratch()]
-  std::int32_t* rank;      ///< [..]: the prefix of a rank
   // Results.
   int trees;          ///< Wanted: width - 1.
   std::int32_t* out;  ///< Heads, by word; -1 beyond.
@@ -64,18 +71,35 @@ struct BeamArgs {
   std::int32_t* out_count;  ///< [size]
 };
 
-inline constexpr int kSelectWarps = 32;
+/// Words whose rows are reduced in one pass over a prefix's ancestors, with `chunk` columns a lane.
+constexpr int block_words(int chunk) {
+  return chunk <= 4 ? 8 : chunk <= 8 ? 4 : chunk <= 16 ? 2 : 1;
+}
+/// The first word of the block that `level` is in, and which of the two paths is that block's.
+template <int kWords>
+TAPROOT_HOST_DEVICE constexpr int block_start(int level) {
+  return (level - 1) / kWords * kWords + 1;
+}
+template <int kWords>
+TAPROOT_HOST_DEVICE constexpr int block_parity(int level) {
+  return (level - 1) / kWords & 1;
+}
 
-/// Doubles that a contraction works in.
-inline std::size_t exact_scratch(int max_n) {
-  const std::size_t nodes = static_cast<std::size_t>(max_n) + 1;
-  return nodes * nodes + 4 * nodes;
+inline constexpr int kSelectWarps = 16;
+/// Children of a level that selection has in shared memory.
+inline constexpr int kMostSharedChildren = 12288;
+
+/// Doubles that any contraction of a sentence may take.
+TAPROOT_HOST_DEVICE inline std::int64_t exact_scratch(int max_n) {
+  const std::int64_t nodes = max_n + 1;
+  return 4 * nodes + nodes * (nodes | 1);
 }
 
 /// Columns a lane for sentences of max_n words; 0: too long for the device.
 int beam_chunk(int max_n);
 int beam_blocks(const BeamArgs& args);
 
-void launch_beam(const BeamArgs& args, const Shape& shape, void* stream);
+/// `early`: the device has programmatic dependent launch.
+void launch_beam(const BeamArgs& args, const Shape& shape, bool early, void* stream);
 
 }  // namespace taproot::cuda

@@ -1,72 +1,133 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+
+#include "core/host_device.h"
 #include "cuda/core/warp.cuh"
 
 namespace taproot::cuda {
 
+/// Doubles that contracting takes when i is decided next.
+TAPROOT_HOST_DEVICE inline std::int64_t exact_scratch(int n, int i) {
+  const std::int64_t left = n - i + 1;
+  return n + 1 + 3 * left + left * (left | 1);
+}
+
 /// The contracted law of src/sample/contraction.h by one warp: words decided are merged into where
 /// they lead, all undecided ones but i are eliminated, and q[h], the probability that a walk from h
-/// meets the sink before i, gives the law of i's head. No subtraction. Leaves p[0..n] at the
-/// beginning of `scratch` (exact_scratch() doubles), all 0 if the prefix is impossible in double.
-static __device__ __noinline__ void contracted_law(const double* weights, int ld, int n, int i,
-                                                   int sink, const std::uint16_t* leads,
-                                                   double* scratch) {
+/// meets the sink before i, gives the law of i's head. No subtraction. `weights` has a row for each
+/// modifier, `by_head` one for each head. Leaves p[0..n] at the beginning of `scratch`
+/// (exact_scratch() doubles), all 0 if the prefix is impossible in double.
+///
+/// Node i + m is number m here; lanes go along modifiers.
+static __device__ __noinline__ void contracted_law(const double* __restrict__ weights,
+                                                   const double* __restrict__ by_head, int ld,
+                                                   int n, int i, int sink,
+                                                   const std::uint16_t* __restrict__ leads,
+                                                   double* __restrict__ scratch) {
+  constexpr int kBatch = 8;  // Loads under way at once.
+  constexpr int kMerged = 16;
   const int lane = lane_id();
-  const int side = n + 1;
+  const int left = n - i + 1;
+  const int side = left | 1;
   double* p = scratch;
-  double* q = p + side;
-  double* to_sink = q + side;
-  double* pivot = to_sink + side;
-  double* x = pivot + side;  // [h][m]: lanes go along m.
-  for (int m = i + 1 + lane; m <= n; m += kWarp) {
-    if (m == sink) continue;
-    for (int h = i; h <= n; ++h) x[h * side + m] = 0;
+  double* q = p + n + 1;
+  double* to_sink = q + left;
+  double* inverse_pivot = to_sink + left;
+  double* x = inverse_pivot + left;  // [h][m]
+  for (int m = 1 + lane; m < left; m += kWarp) {
+    for (int h = 0; h < left; ++h) x[h * side + m] = 0;
+    to_sink[m] = 0;
+    if (i + m == sink) continue;  // It has no head.
     double all = 0;
-    const double* row = weights + static_cast<std::int64_t>(m) * ld;
-    for (int h = 0; h <= n; ++h) {
-      const int end = leads[h];
-      if (end == sink) {
-        all += row[h];
-      } else if (end != m) {  // A self-loop is dropped.
-        x[end * side + m] += row[h];
+    const double* column = by_head + i + m;
+    for (int h0 = 0; h0 <= n; h0 += kMerged) {
+      int end[kMerged];
+      double w[kMerged];
+#pragma unroll
+      for (int j = 0; j < kMerged; ++j) {
+        const int h = min(h0 + j, n);
+        end[j] = leads[h];
+        w[j] = h0 + j <= n ? column[static_cast<std::int64_t>(h) * ld] : 0.0;
+      }
+#pragma unroll
+      for (int j = 0; j < kMerged; ++j) {
+        if (end[j] == sink) {
+          all += w[j];
+        } else if (end[j] != i + m) {  // A self-loop is dropped.
+          x[(end[j] - i) * side + m] += w[j];
+        }
       }
     }
     to_sink[m] = all;
   }
   __syncwarp();
-  for (int k = n; k > i; --k) {
-    if (k == sink) continue;
-    double all = 0;
-    for (int h = i + lane; h < k; h += kWarp) all += x[h * side + k];
-    all = warp_sum(all) + to_sink[k];
+  bool known = false;  // The next pivot: it is summed up while its column is brought up to date.
+  double next = 0;
+  for (int k = left - 1; k > 0; --k) {
+    if (i + k == sink) {
+      known = false;
+      continue;
+    }
+    double all = next;
+    if (!known) {
+      all = 0;
+      for (int h = lane; h < k; h += kWarp) all += x[h * side + k];
+      all = warp_sum(all) + to_sink[k];
+    }
     const double inverse = 1 / all;
-    if (lane == 0) pivot[k] = all;
-    for (int m = i + 1 + lane; m < k; m += kWarp) {
-      if (m == sink) continue;
-      const double share = x[k * side + m] * inverse;
-      to_sink[m] = fma(share, to_sink[k], to_sink[m]);
-      for (int h = i; h < k; ++h) x[h * side + m] = fma(share, x[h * side + k], x[h * side + m]);
+    const double own_to_sink = to_sink[k];
+    if (lane == 0) inverse_pivot[k] = inverse;
+    next = 0;
+    for (int m0 = 1; m0 < k; m0 += kWarp) {
+      const int m = m0 + lane;
+      double sum = 0;
+      if (m < k) {
+        const double share = x[k * side + m] * inverse;
+        const double ends = fma(share, own_to_sink, to_sink[m]);
+        to_sink[m] = ends;
+        for (int h0 = 0; h0 < k; h0 += kBatch) {
+          double into[kBatch];
+          double value[kBatch];
+#pragma unroll
+          for (int j = 0; j < kBatch; ++j) {
+            const int h = min(h0 + j, k - 1);
+            into[j] = x[h * side + k];
+            value[j] = x[h * side + m];
+          }
+#pragma unroll
+          for (int j = 0; j < kBatch; ++j) {
+            const int h = h0 + j;
+            if (h >= k) break;
+            value[j] = fma(share, into[j], value[j]);
+            x[h * side + m] = value[j];
+            sum += h < m ? value[j] : 0.0;
+          }
+        }
+        sum += ends;
+      }
+      if (k - 1 >= m0 && k - 1 < m0 + kWarp) next = __shfl_sync(kAllLanes, sum, k - 1 - m0);
+    }
+    known = true;
+    __syncwarp();
+  }
+  // Each q, once known, is passed on to the words after it.
+  if (lane == 0) q[0] = 0;
+  for (int k = 1; k < left; ++k) {
+    const double own = i + k == sink ? 0.0 : to_sink[k] * inverse_pivot[k];
+    __syncwarp();
+    if (lane == 0) q[k] = own;
+    for (int m = k + 1 + lane; m < left; m += kWarp) {
+      to_sink[m] = fma(x[k * side + m], own, to_sink[m]);
     }
     __syncwarp();
   }
-  if (lane == 0) q[i] = 0;
-  __syncwarp();
-  for (int k = i + 1; k <= n; ++k) {
-    double all = 0;
-    if (k != sink) {
-      for (int h = i + 1 + lane; h < k; h += kWarp) all = fma(x[h * side + k], q[h], all);
-      all = (warp_sum(all) + to_sink[k]) / pivot[k];
-    }
-    if (lane == 0) q[k] = all;
-    __syncwarp();
-  }
-  if (lane == 0) q[sink] = 1;
-  __syncwarp();
   double total = 0;
   for (int h = lane; h <= n; h += kWarp) {
     const int end = leads[h];
-    const double w = end == i ? 0.0 : weights[static_cast<std::int64_t>(i) * ld + h] * q[end];
+    const double reaches = end == sink ? 1.0 : end == i ? 0.0 : q[end - i];
+    const double w = weights[static_cast<std::int64_t>(i) * ld + h] * reaches;
     p[h] = w;
     total += w;
   }

@@ -1,29 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One level of the beam, first half: every prefix gets its word's row and law, and its children.
+//
+// Words come in blocks. At a block's first level the rows of all of its words are reduced for the
+// words before the block, in one pass over the prefix's ancestors, whose rows are so read once for
+// several words; later levels go on from there, their ancestor at that level being their anchor.
 #pragma once
 
+#include "cuda/core/dependent.cuh"
 #include "cuda/sample/without_replacement/expansion.cuh"
 
 namespace taproot::cuda {
 
-inline constexpr int kExpandWarps = 8;
+inline constexpr int kExpandWarps = 4;
+inline constexpr int kNoCap = 0x7fffffff;
 
-/// A place to contract in, shared by the warps whose block has it: contractions are rare.
-struct LockedScratch {
-  double* memory;
+/// Doubles of shared memory that a warp has for contracting: enough for the last 42 words.
+inline constexpr int kExpandShared = 2100;
+inline constexpr std::size_t kExpandBytes = sizeof(double) * kExpandShared * kExpandWarps;
+
+/// A place to contract in: shared memory where that suffices, else one of a number of places, for
+/// one warp at a time of the blocks that have it.
+struct SharedScratch {
+  double* fast;
+  double* slow;
   std::int32_t* lock;
+  bool is_fast;
 
-  __device__ double* take() {
+  __device__ double* take(int n, int i) {
+    is_fast = exact_scratch(n, i) <= kExpandShared;
+    if (is_fast) return fast;
     if (lane_id() == 0) {
-      while (atomicCAS(lock, 0, 1) != 0) __nanosleep(500);
+      while (atomicCAS(lock, 0, 1) != 0) __nanosleep(200);
     }
     __syncwarp();
     __threadfence();
-    return memory;
+    return slow;
   }
   __device__ void give() {
     __syncwarp();
+    if (is_fast) return;
     __threadfence();
     if (lane_id() == 0) atomicExch(lock, 0);
     __syncwarp();
@@ -35,13 +51,14 @@ struct Prefix {
   double visits;
   double amplification;
   int sink;
+  int anchor;
   bool rows;
 };
 
 /// row = row i of K before anything is decided; see Conditionals::start_row().
 template <int kChunk>
-__device__ inline void start_row(const ConditionalsArgs& c, int b, int sink, int i,
-                                 double (&row)[kChunk]) {
+__device__ __forceinline__ void start_row(const ConditionalsArgs& c, int b, int sink, int i,
+                                          double (&row)[kChunk]) {
   const double* gradient = c.gradient + static_cast<std::int64_t>(b) * (c.batch.max_n + 1) * c.ld;
   const double* own = gradient + static_cast<std::int64_t>(i) * c.ld;
   const double base = own[sink];
@@ -57,186 +74,252 @@ __device__ inline void start_row(const ConditionalsArgs& c, int b, int sink, int
   for (int r = 0; r < kChunk; ++r) row[r] = fma(factor, of_sink[r], row[r]);
 }
 
-/// Brings the row of word `level` up to date for the words decided: the rows of `kDepth` of them
-/// are on their way at once.
-template <int kChunk>
-__device__ inline void reduce_row(const BeamArgs& a, int b, int level, const Step* path,
-                                  double (&row)[kChunk]) {
-  constexpr int kDepth = kChunk <= 4 ? 8 : kChunk <= 8 ? 4 : 1;
+/// Brings kRows rows up to date for the words first, ..., first + steps - 1, whose steps the lanes
+/// have. The rows of kDepth of them are on their way at once.
+template <int kChunk, int kRows, int kDepth>
+__device__ __forceinline__ void reduce_rows(const BeamArgs& a, int b, int first, int steps,
+                                            const Step& step, double (&row)[kRows][kChunk]) {
   const std::int64_t level_stride = static_cast<std::int64_t>(a.c.batch.size) * a.width * a.c.ld;
   const double* rows = a.rows + static_cast<std::int64_t>(b) * a.width * a.c.ld;
-  for (int first = 1; first < level; first += kWarp) {
-    Step step{0, 0, 0};
-    if (first + lane_id() < level) step = path[first + lane_id()];
-    const int steps = min(kWarp, level - first);
-    for (int j0 = 0; j0 < steps; j0 += kDepth) {
-      double others[kDepth][kChunk];
+  for (int j0 = 0; j0 < steps; j0 += kDepth) {
+    double others[kDepth][kChunk];
 #pragma unroll
-      for (int d = 0; d < kDepth; ++d) {
-        const int j = min(j0 + d, steps - 1);
-        const std::int64_t at = __shfl_sync(kAllLanes, step.row, j);
-        load(rows + (first + j) * level_stride + at * a.c.ld, a.c.ld, others[d]);
-      }
+    for (int d = 0; d < kDepth; ++d) {
+      const int j = min(j0 + d, steps - 1);
+      const std::int64_t at = __shfl_sync(kAllLanes, step.row, j);
+      load(rows + (first + j) * level_stride + at * a.c.ld, a.c.ld, others[d]);
+    }
 #pragma unroll
-      for (int d = 0; d < kDepth; ++d) {
-        const int j = j0 + d;
-        if (j >= steps) break;
-        const double inverse = __shfl_sync(kAllLanes, step.inverse_p, j);
-        const int head = __shfl_sync(kAllLanes, step.head, j);
-        if (inverse == 0) continue;  // The sink: it has no row.
-        const double factor = (entry(row, head) - entry(row, first + j)) * inverse;
+    for (int d = 0; d < kDepth; ++d) {
+      const int j = j0 + d;
+      if (j >= steps) break;
+      const double inverse = __shfl_sync(kAllLanes, step.inverse_p, j);
+      if (inverse == 0) continue;  // The sink: it has no row.
+      const int head = __shfl_sync(kAllLanes, step.head, j);
 #pragma unroll
-        for (int r = 0; r < kChunk; ++r) row[r] = fma(factor, others[d][r], row[r]);
+      for (int w = 0; w < kRows; ++w) {
+        const double factor = (entry(row[w], head) - entry(row[w], first + j)) * inverse;
+#pragma unroll
+        for (int r = 0; r < kChunk; ++r) row[w][r] = fma(factor, others[d][r], row[w][r]);
       }
     }
   }
 }
 
-/// From the parent's to the prefix's own: path, leads and what is known of its rows.
+/// From the parent's to the prefix's own: path, leads and what is known of its rows. `step` takes
+/// those of the words of the block that are decided, one a lane.
 template <int kChunk>
-__device__ inline Prefix follow(const BeamArgs& a, int b, int s, int level, int n) {
+__device__ __forceinline__ Prefix follow(const BeamArgs& a, int b, int s, int level, int head,
+                                         int from, int (&leads)[kChunk], Step& step) {
+  constexpr int kWords = block_words(kChunk);
   const ConditionalsArgs& c = a.c;
   const int now = level & 1;
+  const int before = 1 - now;
   const std::int64_t base = static_cast<std::int64_t>(b) * a.width;
   const std::int64_t own = base + s;
-  std::uint16_t* leads = a.leads[now] + own * c.ld;
   const double* visits = c.visits + static_cast<std::int64_t>(b) * c.ld;
-  Prefix prefix{0, 1, 0, false};
-  if (level <= 1 && !(c.batch.single && level == 1)) {  // The first.
+  Prefix prefix{0, 1, 0, s, false};
+  step = {0, 0, 0};
+#pragma unroll
+  for (int r = 0; r < kChunk; ++r) leads[r] = lane_id() * kChunk + r;
+  if (level == (c.batch.single ? 0 : 1)) {
     if (!c.batch.single) {
       prefix.rows = detail::row_error(visits[0], 1) <= kMostError;
       prefix.visits = prefix.rows ? visits[0] : 0.0;
     }
-    for (int h = lane_id(); h < c.ld; h += kWarp) leads[h] = static_cast<std::uint16_t>(h);
+  } else if (level == 1) {
+    prefix.sink = head;
+    prefix.visits = visits[prefix.sink];
+    prefix.rows = detail::row_error(prefix.visits, 1) <= kMostError;
+    if (lane_id() == 0) leads[0] = prefix.sink;
   } else {
     const int word = level - 1;
-    const int head = a.head[own];
-    const std::int64_t parent = base + a.parent[own];
-    if (word == 0) {
-      prefix.sink = head;
-      prefix.visits = visits[head];
-      prefix.rows = detail::row_error(prefix.visits, 1) <= kMostError;
-      for (int h = lane_id(); h < c.ld; h += kWarp) {
-        leads[h] = static_cast<std::uint16_t>(h == 0 ? head : h);
-      }
-    } else {
-      const int before = 1 - now;
-      prefix = {a.visits[before][parent], a.amplification[before][parent],
-                a.sink[before][parent] / 2, a.sink[before][parent] % 2 != 0};
-      Step last{0, a.parent[own], head};
-      const std::uint16_t* old = a.leads[before] + parent * c.ld;
-      const bool is_sink = prefix.sink == word;
-      const std::uint16_t end = old[head];
-      for (int h = lane_id(); h < c.ld; h += kWarp) {
-        leads[h] = !is_sink && old[h] == word ? end : old[h];
-      }
-      if (prefix.rows && !is_sink) {
-        const double* row =
-            a.rows +
-            ((static_cast<std::int64_t>(word) * c.batch.size + b) * a.width + a.parent[own]) * c.ld;
-        const double pivot = row[word] - row[head];
-        last.inverse_p = 1 / pivot;
-        const double* top = c.top + static_cast<std::int64_t>(b) * c.ld;
-        const double* tree_sum = c.tree_sum + static_cast<std::int64_t>(b) * c.ld;
-        double scale = top[word];
-        if (prefix.sink != 0) {
-          scale = fmax(scale, tree_sum[word] / tree_sum[prefix.sink] * top[prefix.sink]);
-        }
-        prefix.amplification *= detail::pivot_amplification(fmax(row[word], scale), pivot);
-      }
-      const int nodes = c.batch.max_n + 1;
-      const Step* from = a.path[before] + parent * nodes;
-      Step* to = a.path[now] + own * nodes;
-      for (int l = 1 + lane_id(); l < word; l += kWarp) to[l] = from[l];
-      if (lane_id() == 0) to[word] = last;
+    const int start = block_start<kWords>(word);
+    const std::int64_t parent = base + from;
+    // All loads that can be under way at once; of the row, whether or not there is one.
+    const int packed = a.sink[before][parent];
+    prefix.visits = a.visits[before][parent];
+    prefix.amplification = a.amplification[before][parent];
+    const int anchor = a.anchor[before][parent];
+    const double* row =
+        a.rows + ((static_cast<std::int64_t>(word) * c.batch.size + b) * a.width + from) * c.ld;
+    const double diagonal = row[word];
+    const double off = row[head];
+    const double* top = c.top + static_cast<std::int64_t>(b) * c.ld;
+    const double* tree_sum = c.tree_sum + static_cast<std::int64_t>(b) * c.ld;
+    double scale = top[word];
+    const double of_word = tree_sum[word];
+    const std::uint16_t* old = a.leads[before] + parent * c.ld;
+    const int end = old[head];
+    int to[kChunk];
+#pragma unroll
+    for (int r = 0; r < kChunk; ++r) {
+      const int h = lane_id() * kChunk + r;
+      to[r] = h < c.ld ? old[h] : 0;
     }
+    if (start + lane_id() < word) step = a.steps[before][parent * kWords + lane_id()];
+    prefix.sink = packed / 2;
+    prefix.rows = packed % 2 != 0;
+    const bool is_sink = prefix.sink == word;
+#pragma unroll
+    for (int r = 0; r < kChunk; ++r) leads[r] = !is_sink && to[r] == word ? end : to[r];
+    double inverse = 0;
+    if (prefix.rows && !is_sink) {
+      const double pivot = diagonal - off;
+      if (prefix.sink != 0) {
+        scale = fmax(scale, of_word / tree_sum[prefix.sink] * top[prefix.sink]);
+      }
+      inverse = 1 / pivot;
+      prefix.amplification *= detail::pivot_amplification(fmax(diagonal, scale), pivot);
+    }
+    if (start + lane_id() == word) step = {inverse, from, head};
+    const bool has_step = start + lane_id() <= word && lane_id() < kWords;
+    if (block_start<kWords>(level) == start) {
+      prefix.anchor = anchor;
+      if (has_step) a.steps[now][own * kWords + lane_id()] = step;
+    } else {  // A new block: the path as far as it goes.
+      const std::int64_t nodes = c.batch.max_n + 1;
+      const Step* path = a.path[block_parity<kWords>(word)] + (base + anchor) * nodes;
+      Step* path_to = a.path[block_parity<kWords>(level)] + own * nodes;
+      for (int l = 1 + lane_id(); l < start; l += kWarp) path_to[l] = path[l];
+      if (has_step) path_to[start + lane_id()] = step;
+    }
+  }
+  std::uint16_t* leads_to = a.leads[now] + own * c.ld;
+#pragma unroll
+  for (int r = 0; r < kChunk; ++r) {
+    const int h = lane_id() * kChunk + r;
+    if (h < c.ld) leads_to[h] = static_cast<std::uint16_t>(leads[r]);
   }
   __syncwarp();
   return prefix;
 }
 
+/// Row `level` of the prefix, and at the first level of a block those of its other words on the
+/// way.
 template <int kChunk>
-__global__ void __launch_bounds__(kExpandWarps* kWarp)
+__device__ __forceinline__ void find_row(const BeamArgs& a, int b, int s, int level, int n,
+                                         const Prefix& prefix, const Step& step,
+                                         double (&row)[kChunk]) {
+  constexpr int kWords = block_words(kChunk);
+  const ConditionalsArgs& c = a.c;
+  const std::int64_t base = static_cast<std::int64_t>(b) * a.width;
+  const int start = block_start<kWords>(level);
+  if (level == start) {
+    double rows[kWords][kChunk];
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) {
+      if (level + w <= n && level + w != prefix.sink) {
+        start_row(c, b, prefix.sink, level + w, rows[w]);
+      } else {
+#pragma unroll
+        for (int r = 0; r < kChunk; ++r) rows[w][r] = 0;
+      }
+    }
+    const Step* path = a.path[block_parity<kWords>(level)] + (base + s) * (c.batch.max_n + 1);
+    for (int first = 1; first < level; first += kWarp) {
+      Step decided{0, 0, 0};
+      if (first + lane_id() < level) decided = path[first + lane_id()];
+      reduce_rows<kChunk, kWords, kChunk <= 4 ? 4 : 1>(a, b, first, min(kWarp, level - first),
+                                                       decided, rows);
+    }
+    double* partial = a.partial + (base + s) * kWords * c.ld;
+#pragma unroll
+    for (int w = 1; w < kWords; ++w) store(rows[w], c.ld, partial + w * c.ld);
+#pragma unroll
+    for (int r = 0; r < kChunk; ++r) row[r] = rows[0][r];
+  } else {
+    double rows[1][kChunk];
+    load(a.partial + ((base + prefix.anchor) * kWords + level - start) * c.ld, c.ld, rows[0]);
+    reduce_rows<kChunk, 1, kChunk <= 8 ? kWords - 1 : 1>(a, b, start, level - start, step, rows);
+#pragma unroll
+    for (int r = 0; r < kChunk; ++r) row[r] = rows[0][r];
+  }
+}
+
+/// More children than a prefix is likely to have among the best: some three times its share of
+/// them.
+template <int kChunk>
+__device__ __forceinline__ int likely_children(const Growth<kChunk>& growth, const BeamArgs& a) {
+  return 6 + static_cast<int>(fmin(3.0 * a.width * exp(growth.log_p), 1e6));
+}
+
+template <int kChunk>
+__global__ void __launch_bounds__(kExpandWarps* kWarp, kChunk <= 4 ? 3 : 1)
     expand_kernel(const __grid_constant__ BeamArgs a, int level) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  let_next_start();
+  wait_for_previous();
   const ConditionalsArgs& c = a.c;
   const int b = static_cast<int>(blockIdx.y);
-  if (c.outcomes[b].status != kOk) return;
+  const std::int64_t base = static_cast<std::int64_t>(b) * a.width;
+  int s = static_cast<int>(blockIdx.x) * kExpandWarps + warp_id();
+  // All at once, since each takes its time; of what is not there, nothing is used.
+  const std::int32_t status = c.outcomes[b].status;
   const int n = c.batch.n(b);
-  if (level > n) return;
-  const int now = level & 1;
   const int states = a.states[b];
   const double bar = a.bar[b];
-  const std::int64_t base = static_cast<std::int64_t>(b) * a.width;
+  int head = s < a.width ? a.head[base + s] : 0;
+  int from = s < a.width ? a.parent[base + s] : 0;
+  if (status != kOk || level > n) return;
+  const int now = level & 1;
   const int slot = static_cast<int>((blockIdx.y * gridDim.x + blockIdx.x) % a.slots);
-  LockedScratch scratch{
-      a.scratch + static_cast<std::int64_t>(slot) *
-                      ((c.batch.max_n + 1) * (c.batch.max_n + 1) + 4 * (c.batch.max_n + 1)),
-      a.locks + slot};
-  for (int s = static_cast<int>(blockIdx.x) * kExpandWarps + warp_id(); s < states;
-       s += static_cast<int>(gridDim.x) * kExpandWarps) {
+  SharedScratch scratch{reinterpret_cast<double*>(memory) + warp_id() * kExpandShared,
+                        a.scratch + slot * exact_scratch(c.batch.max_n), a.locks + slot, false};
+  // If there is room for all children, all are wanted.
+  const bool all = static_cast<std::int64_t>(states) * n <= a.width;
+  const bool barred = bar > -HUGE_VAL;
+  for (; s < states; s += static_cast<int>(gridDim.x) * kExpandWarps) {
     const std::int64_t own = base + s;
-    Prefix prefix = follow<kChunk>(a, b, s, level, n);
-    Expansion<kChunk> e{a,
-                        b,
-                        s,
-                        level,
-                        n,
-                        prefix.sink,
-                        a.log_p[now][own],
-                        a.leads[now] + own * c.ld,
-                        {},
-                        0,
-                        0,
-                        a.gumbel[now][own],
-                        false};
+    if (s >= static_cast<int>(gridDim.x) * kExpandWarps) {
+      head = a.head[own];
+      from = a.parent[own];
+    }
+    int leads[kChunk];
+    Step step;
+    Growth<kChunk> growth(a, b, s, level, n, states, a.leads[now] + own * c.ld);
+    growth.draw();  // While memory is on its way.
+    Prefix prefix = follow<kChunk>(a, b, s, level, head, from, leads, step);
+    growth.sink = prefix.sink;
+    double row[kChunk];
+    if (prefix.rows && level > 0) find_row<kChunk>(a, b, s, level, n, prefix, step, row);
     if (level == 0) {
-      load(c.roots + static_cast<std::int64_t>(b) * c.ld, c.ld, e.law.p);
-      e.law.sum();
+      load(c.roots + static_cast<std::int64_t>(b) * c.ld, c.ld, growth.law.p);
+      growth.law.sum();
     } else if (prefix.sink == level) {  // It has its head: ROOT.
 #pragma unroll
-      for (int r = 0; r < kChunk; ++r) e.law.p[r] = lane_id() == 0 && r == 0 ? 1.0 : 0.0;
-      e.law.sum();
+      for (int r = 0; r < kChunk; ++r) growth.law.p[r] = lane_id() == 0 && r == 0 ? 1.0 : 0.0;
+      growth.law.sum();
     } else {
       if (prefix.rows) {
-        double row[kChunk];
-        start_row(c, b, prefix.sink, level, row);
-        reduce_row(a, b, level, a.path[now] + own * (c.batch.max_n + 1), row);
         store(
             row, c.ld,
             a.rows + ((static_cast<std::int64_t>(level) * c.batch.size + b) * a.width + s) * c.ld);
         const double diagonal = entry(row, level);
         prefix.visits =
             fmax(prefix.visits, diagonal * c.sums[static_cast<std::int64_t>(b) * c.ld + level]);
-        e.error = detail::row_error(prefix.visits, prefix.amplification);
-        prefix.rows = e.error <= kMostError;
-        if (prefix.rows) {
-          double w[kChunk];
-          load(e.weights() + static_cast<std::int64_t>(level) * c.ld, c.ld, w);
-#pragma unroll
-          for (int r = 0; r < kChunk; ++r) {
-            const int h = lane_id() * kChunk + r;
-            const bool back = h < c.ld && e.leads[h] == level;
-            e.law.p[r] = back ? 0.0 : w[r] * fmax(diagonal - row[r], 0.0);
-          }
-          e.law.sum();
-        }
+        growth.error = detail::row_error(prefix.visits, prefix.amplification);
+        prefix.rows = growth.error <= kMostError;
+        growth.use_row(row, leads);
       }
       if (!prefix.rows) {
-        double* memory = scratch.take();
-        e.make_exact(memory);
+        growth.make_exact(scratch.take(n, level));
         scratch.give();
       }
     }
-    // At least one child: the first has its prefix's Gumbel. Where nothing bars the others yet, the
-    // tails that rows do not tell of are left to the selection.
-    e.grow(bar, bar > -HUGE_VAL, scratch);
+    // Where nothing bars the others yet, the tails that rows do not tell of, and what comes after
+    // many children, are left to the selection.
+    growth.grow(bar, all || barred, all || barred ? kNoCap : likely_children(growth, a), scratch);
+    growth.write();
+    const bool open = growth.y < HUGE_VAL && (growth.uncertain || (!barred && !all));
     if (lane_id() == 0) {
-      a.child_count[own] = e.count;
-      a.next[own] = e.next;
-      a.uncertain[own] = e.uncertain ? 1 : 0;
+      a.child_count[own] = growth.count;
+      a.last[own] = growth.last;
+      a.bound[own] = open ? growth.log_p - log(growth.y) : -HUGE_VAL;
       a.visits[now][own] = prefix.visits;
       a.amplification[now][own] = prefix.amplification;
       a.sink[now][own] = 2 * prefix.sink + (prefix.rows ? 1 : 0);
+      a.anchor[now][own] = prefix.anchor;
     }
     __syncwarp();
   }

@@ -18,17 +18,28 @@ namespace taproot::cuda {
 inline constexpr double kMostError = 1e-9;
 inline constexpr std::uint64_t kLevelBlocks = std::uint64_t{1} << 20;
 
-/// Entry h of a vector over the lanes; the same for all.
+/// Entry h of a vector over the lanes; the same for all. By halves, of values and not of places, or
+/// the vector would have to be in memory.
 template <int kChunk>
-__device__ inline double entry(const double (&x)[kChunk], int h) {
-  double own = x[0];
+__device__ __forceinline__ double entry(const double (&x)[kChunk], int h) {
+  double half[kChunk];
 #pragma unroll
-  for (int r = 1; r < kChunk; ++r) own = h % kChunk == r ? x[r] : own;
-  return __shfl_sync(kAllLanes, own, h / kChunk);
+  for (int r = 0; r < kChunk; ++r) half[r] = x[r];
+#pragma unroll
+  for (int step = kChunk / 2; step > 0; step /= 2) {
+    const bool upper = (h & step) != 0;
+#pragma unroll
+    for (int r = 0; r < step; ++r) {
+      const double low = half[r];
+      const double high = half[r + step];
+      half[r] = upper ? high : low;
+    }
+  }
+  return __shfl_sync(kAllLanes, half[0], h / kChunk);
 }
 
 template <int kChunk>
-__device__ inline void load(const double* from, int ld, double (&x)[kChunk]) {
+__device__ __forceinline__ void load(const double* from, int ld, double (&x)[kChunk]) {
   const int h = lane_id() * kChunk;
   if constexpr (kChunk == 1) {
     x[0] = h < ld ? from[h] : 0.0;
@@ -44,7 +55,7 @@ __device__ inline void load(const double* from, int ld, double (&x)[kChunk]) {
 }
 
 template <int kChunk>
-__device__ inline void store(const double (&x)[kChunk], int ld, double* to) {
+__device__ __forceinline__ void store(const double (&x)[kChunk], int ld, double* to) {
   const int h = lane_id() * kChunk;
   if constexpr (kChunk == 1) {
     if (h < ld) to[h] = x[0];
@@ -64,7 +75,7 @@ struct Law {
   double until;   ///< And this one.
   double total;
 
-  __device__ void sum() {
+  __device__ __forceinline__ void sum() {
     double own = p[0];
 #pragma unroll
     for (int r = 1; r < kChunk; ++r) own += p[r];
@@ -75,7 +86,7 @@ struct Law {
   }
 
   /// An index with probability p[i] / total; never one of weight 0, unless all are.
-  __device__ int choose(double uniform) const {
+  __device__ __forceinline__ int choose(double uniform) const {
     const double target = uniform * total;
     int found = 0;
     bool any = false;
@@ -100,7 +111,7 @@ struct Law {
     return lane * kChunk + __shfl_sync(kAllLanes, found, lane);
   }
 
-  __device__ void remove(int h) {
+  __device__ __forceinline__ void remove(int h) {
 #pragma unroll
     for (int r = 0; r < kChunk; ++r) {
       if (lane_id() * kChunk + r == h) p[r] = 0;
@@ -108,101 +119,202 @@ struct Law {
   }
 };
 
-/// A prefix whose children are being made.
+/// The children of a prefix, made one by one, the largest Gumbel first.
+///
+/// Given the last one's Gumbel g, the next is one at log_p + log(left) truncated at g. With
+/// y = exp(log_p - g) that is y + E / left for an exponential E: no logarithm stands between one
+/// child and the next. Those, and the random numbers, are lane i's for child base + i, all at once.
 template <int kChunk>
-struct Expansion {
+struct Growth {
   const BeamArgs& a;
   int b;
   int s;
   int level;
   int n;
   int sink;
+  int states;  ///< Prefixes of the level.
   double log_p;
+  double gumbel;  ///< Of the prefix, and so of its first child.
   const std::uint16_t* leads;
   Law<kChunk> law;
-  double error;  ///< Of the law, if from rows; else 0.
-  int count;     ///< Children so far.
-  double next;
-  bool uncertain;
+  double error = 0;        ///< Of the law, if from rows; else 0.
+  int count = 0;           ///< Children so far.
+  int base = 0;            ///< Those before are written.
+  double last = 0;         ///< y of the last child,
+  double y = 0;            ///< and of the next one; +inf if there is none.
+  bool uncertain = false;  ///< Then y is a bound: rows do not tell.
+  /// No more children than this, by the graph: then nothing is left, whatever the rows' error.
+  int most = 0x7fffffff;
+  double uniform[2];
+  double exponential;
+  double own_y = 0;
+  double own_p = 0;
+  int own_head = 0;
 
-  __device__ std::int64_t state() const { return static_cast<std::int64_t>(b) * a.width + s; }
-  __device__ std::int64_t child(int i) const { return state() * (a.c.batch.max_n + 1) + i; }
-  __device__ const double* weights() const {
-    return a.c.weights + static_cast<std::int64_t>(b) * (a.c.batch.max_n + 1) * a.c.ld;
+  __device__ __forceinline__ Growth(const BeamArgs& args, int sentence, int state, int at_level,
+                                    int words, int prefixes, const std::uint16_t* its_leads)
+      : a(args),
+        b(sentence),
+        s(state),
+        level(at_level),
+        n(words),
+        sink(0),
+        states(prefixes),
+        leads(its_leads) {
+    log_p = a.log_p[level & 1][place()];
+    gumbel = a.gumbel[level & 1][place()];
   }
+
+  __device__ std::int64_t place() const { return static_cast<std::int64_t>(b) * a.width + s; }
+  __device__ std::int64_t matrix() const {
+    return static_cast<std::int64_t>(b) * (a.c.batch.max_n + 1) * a.c.ld;
+  }
+  __device__ const double* weights() const { return a.c.weights + matrix(); }
+
   /// Random numbers of a child: two blocks each, the first for its head, the second for its Gumbel.
-  __device__ detail::PhiloxBlock random(int i, int block) const {
-    return detail::philox_block(
-        a.seed, a.first_sentence + static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(s),
-        static_cast<std::uint32_t>(detail::Purpose::kBeam),
-        static_cast<std::uint64_t>(level) * kLevelBlocks + 2 * static_cast<std::uint64_t>(i) +
-            static_cast<std::uint64_t>(block));
+  __device__ __forceinline__ void draw() {
+    const std::uint64_t first = static_cast<std::uint64_t>(level) * kLevelBlocks +
+                                2 * static_cast<std::uint64_t>(base + lane_id());
+    const std::uint32_t sentence = a.first_sentence + static_cast<std::uint32_t>(b);
+    const auto sample = static_cast<std::uint32_t>(s);
+    constexpr auto kPurpose = static_cast<std::uint32_t>(detail::Purpose::kBeam);
+    const auto heads = detail::philox_block(a.seed, sentence, sample, kPurpose, first);
+    const auto gumbels = detail::philox_block(a.seed, sentence, sample, kPurpose, first + 1);
+    uniform[0] = detail::to_uniform(heads.draws[0]);
+    uniform[1] = detail::to_uniform(heads.draws[1]);
+    exponential = detail::to_exponential(gumbels.draws[0], gumbels.draws[1]);
+  }
+
+  __device__ __forceinline__ void remove_taken() {
+    const std::int64_t children = place() * (a.c.batch.max_n + 1);
+    for (int i = 0; i < base; ++i) law.remove(a.child_head[children + i]);
+    for (int i = base; i < count; ++i) {
+      law.remove(__shfl_sync(kAllLanes, own_head, i - base));
+    }
+    law.sum();
   }
 
   /// The contracted law, without the heads taken.
-  __device__ void make_exact(double* scratch) {
-    contracted_law(weights(), a.c.ld, n, level, sink, leads, scratch);
+  __device__ __forceinline__ void make_exact(double* scratch) {
+    contracted_law(weights(), a.c.by_head + matrix(), a.c.ld, n, level, sink, leads, scratch);
 #pragma unroll
     for (int r = 0; r < kChunk; ++r) {
       const int h = lane_id() * kChunk + r;
       law.p[r] = h <= n ? scratch[h] : 0.0;
     }
-    for (int i = 0; i < count; ++i) law.remove(a.child_head[child(i)]);
-    law.sum();
+    remove_taken();
     error = 0;
     if (lane_id() == 0) atomicAdd(a.exact + b, 1);
     __syncwarp();
   }
 
-  /// Which Gumbel the next child has; `last` is that of the one before.
-  __device__ void look_ahead(double last) {
-    double left = law.total;
-    uncertain = error > 0 && !(error < kMostError * left);
-    if (uncertain) left += a.c.ld * error;
-    if (!(left > 0)) {
-      next = -HUGE_VAL;
+  /// y of the next child.
+  __device__ __forceinline__ void look_ahead() {
+    if (count - base == kWarp) {
+      write();
+      draw();
+    }
+    if (count >= most) {
+      y = HUGE_VAL;
       uncertain = false;
       return;
     }
-    const detail::PhiloxBlock r = random(count, 1);
-    next = detail::truncated_gumbel(log_p + log(left), last,
-                                    detail::to_exponential(r.draws[0], r.draws[1]));
+    double left = law.total;
+    uncertain = error > 0 && !(error < kMostError * left);
+    if (uncertain) left += a.c.ld * error;
+    const double e = __shfl_sync(kAllLanes, exponential, count - base);
+    y = left > 0 ? last + e / left : HUGE_VAL;
+    if (!(left > 0)) uncertain = false;
   }
 
-  /// Makes children while their Gumbels reach `bar`. Without `scratch_of` to ask for a place to
-  /// contract in, stops where rows do not tell.
+  /// Writes the children from base on.
+  __device__ __forceinline__ void write() {
+    const int more = count - base;
+    if (more == 0) return;
+    // The first child of a prefix has its place by the prefix's number, the others come after
+    // those: so what selection reads and writes is nearly in order.
+    const int skip = base == 0 ? 1 : 0;
+    int at = 0;
+    if (lane_id() == 0 && more > skip) at = atomicAdd(a.list_size + b, more - skip);
+    double log_y;
+    double log_own;
+    if (more <= kWarp / 2) {  // One logarithm for both.
+      const double other = __shfl_sync(kAllLanes, own_p, lane_id() % (kWarp / 2));
+      log_y = log(lane_id() < kWarp / 2 ? own_y : other);
+      log_own = __shfl_sync(kAllLanes, log_y, lane_id() % (kWarp / 2) + kWarp / 2);
+    } else {
+      log_y = log(own_y);
+      log_own = log(own_p);
+    }
+    at = __shfl_sync(kAllLanes, at, 0);
+    if (lane_id() < more) {
+      const int nodes = a.c.batch.max_n + 1;
+      const int i = base + lane_id();
+      const std::int64_t to = static_cast<std::int64_t>(b) * a.width * nodes +
+                              (i == 0 ? s : states + at + lane_id() - skip);
+      a.list_gumbel[to] = i == 0 ? gumbel : fmin(gumbel, log_p - log_y);
+      a.list_log_p[to] = log_own;
+      a.list_state[to] = s;
+      a.list_head[to] = own_head;
+      a.child_head[place() * nodes + i] = own_head;
+    }
+    base = count;
+    __syncwarp();
+  }
+
+  /// The law from the word's row: w (diagonal - row), exactly 0 for heads that lead back here.
+  __device__ __forceinline__ void use_row(const double (&row)[kChunk], const int (&ends)[kChunk]) {
+    const double diagonal = entry(row, level);
+    double w[kChunk];
+    load(weights() + static_cast<std::int64_t>(level) * a.c.ld, a.c.ld, w);
+    int possible = 0;
+#pragma unroll
+    for (int r = 0; r < kChunk; ++r) {
+      const bool back = ends[r] == level;
+      law.p[r] = back ? 0.0 : w[r] * fmax(diagonal - row[r], 0.0);
+      possible += !back && w[r] > 0 ? 1 : 0;
+    }
+    most = warp_sum(possible);
+    law.sum();
+  }
+
+  /// Makes children while their Gumbels reach `bar`, at least one if there is none yet, and at most
+  /// `cap` in all. Without `resolve` stops where rows do not tell. `scratch` has a place to
+  /// contract in.
   template <typename Scratch>
-  __device__ void grow(double bar, bool resolve, Scratch&& scratch) {
-    while (next >= bar && next > -HUGE_VAL) {
+  __device__ __forceinline__ void grow(double bar, bool resolve, int cap, Scratch& scratch) {
+    // A little more than the bar, for y is rounded; what is below it is not selected anyway.
+    const double ends = exp(log_p - (lane_id() == 0 ? bar : gumbel));  // Two at once.
+    const double largest = __shfl_sync(kAllLanes, ends, 0) * (1 + 1e-12);
+    bool first = count == 0;
+    if (first) y = __shfl_sync(kAllLanes, ends, 1);
+    while (first || (y <= largest && y < HUGE_VAL && count < cap)) {
       if (uncertain) {
         if (!resolve) return;
-        double* own = scratch.take();
-        make_exact(own);
+        make_exact(scratch.take(n, level));
         scratch.give();
-        look_ahead(a.child_gumbel[child(count - 1)]);
+        look_ahead();
         continue;
       }
-      const detail::PhiloxBlock r = random(count, 0);
-      int head = law.choose(detail::to_uniform(r.draws[0]));
+      int head = law.choose(__shfl_sync(kAllLanes, uniform[0], count - base));
       double p = entry(law.p, head);
       if (error > 0 && !(error < p)) {  // Perhaps impossible: rows do not tell.
-        double* own = scratch.take();
-        make_exact(own);
+        make_exact(scratch.take(n, level));
         scratch.give();
-        head = law.choose(detail::to_uniform(r.draws[1]));
+        head = law.choose(__shfl_sync(kAllLanes, uniform[1], count - base));
         p = entry(law.p, head);
       }
-      if (lane_id() == 0) {
-        const std::int64_t at = child(count);
-        a.child_gumbel[at] = next;
-        a.child_log_p[at] = log(p);
-        a.child_head[at] = head;
+      if (lane_id() == count - base) {
+        own_y = y;
+        own_p = p;
+        own_head = head;
       }
-      __syncwarp();
       law.remove(head);
       law.sum();
       ++count;
-      look_ahead(next);
+      last = y;
+      first = false;
+      look_ahead();
     }
   }
 };

@@ -4,14 +4,28 @@
 // sentence, in canonical order: by prefix, then by head. Exact, and the same whatever the schedule.
 #pragma once
 
+#include "cuda/core/dependent.cuh"
 #include "cuda/sample/without_replacement/expansion.cuh"
 
 namespace taproot::cuda {
 
 inline constexpr int kSelectThreads = kSelectWarps * kWarp;
 inline constexpr int kBins = 2048;
-inline constexpr int kGroup = 8;  // Lanes that go through one prefix's children.
+inline constexpr int kBinsEach = kBins / kSelectThreads;
+inline constexpr double kBinsPerUnit = 256;
+inline constexpr int kAtOnce = 4;  // Loads under way.
 inline constexpr int kMostListed = kSelectThreads;
+/// Children, and prefixes, that are kept in shared memory; more are read where they are.
+struct SelectLayout {
+  int children = kMostSharedChildren;
+  int states;  ///< 0: not in shared memory
+
+  TAPROOT_HOST_DEVICE explicit SelectLayout(int width) : states(width <= 8192 ? width + 1 : 0) {}
+  TAPROOT_HOST_DEVICE std::size_t bytes() const {
+    return static_cast<std::size_t>(children) * (sizeof(double) + sizeof(int)) +
+           static_cast<std::size_t>(states) * sizeof(int);
+  }
+};
 
 struct SelectShared {
   int bins[kBins];
@@ -22,277 +36,351 @@ struct SelectShared {
   double low;
   double high;
   double threshold;
-  int count;
   int listed;
   int above;
   int bin;
   int unresolved;
-  int total;
 };
-
-/// visit(prefix, child, Gumbel) for all children.
-template <typename Visit>
-__device__ inline void for_each_child(const BeamArgs& a, int b, int states, Visit&& visit) {
-  const int nodes = a.c.batch.max_n + 1;
-  const std::int64_t base = static_cast<std::int64_t>(b) * a.width;
-  const int lane = static_cast<int>(threadIdx.x) % kGroup;
-  for (int s = static_cast<int>(threadIdx.x) / kGroup; s < states; s += kSelectThreads / kGroup) {
-    const int count = a.child_count[base + s];
-    for (int i = lane; i < count; i += kGroup) {
-      visit(s, i, a.child_gumbel[(base + s) * nodes + i]);
-    }
-  }
-}
 
 /// Sum over the threads before this one; `total` takes that over all.
 __device__ inline int scan_block(int x, int* per_warp, int& total) {
   const int until = warp_scan(x);
   if (lane_id() == kWarp - 1) per_warp[warp_id()] = until;
   __syncthreads();
-  if (warp_id() == 0) {
-    const int sum = warp_scan(per_warp[lane_id()]);
-    per_warp[lane_id()] = sum;
-  }
-  __syncthreads();
-  const int before = (warp_id() == 0 ? 0 : per_warp[warp_id() - 1]) + until - x;
-  total = per_warp[kSelectWarps - 1];
-  __syncthreads();
-  return before;
+  const int sums = warp_scan(lane_id() < kSelectWarps ? per_warp[lane_id()] : 0);
+  total = __shfl_sync(kAllLanes, sums, kSelectWarps - 1);
+  const int warps_before = __shfl_up_sync(kAllLanes, sums, 1);
+  const int before = __shfl_sync(kAllLanes, warps_before, warp_id());
+  return (warp_id() == 0 ? 0 : before) + until - x;
 }
 
-/// The smallest and largest Gumbel within [from, to], and how many.
-__device__ inline void find_range(const BeamArgs& a, int b, int states, double from, double to,
-                                  SelectShared& m) {
-  double low = HUGE_VAL;
-  double high = -HUGE_VAL;
-  int count = 0;
-  for_each_child(a, b, states, [&](int, int, double g) {
-    if (g < from || g > to) return;
-    low = fmin(low, g);
-    high = fmax(high, g);
-    ++count;
-  });
+/// m.low and m.high from what each thread found.
+__device__ inline void reduce_range(double low, double high, SelectShared& m) {
   low = -warp_max(-low);
   high = warp_max(high);
-  count = warp_sum(count);
   if (lane_id() == 0) {
     m.warp_low[warp_id()] = low;
     m.warp_high[warp_id()] = high;
-    m.warp_count[warp_id()] = count;
   }
   __syncthreads();
   if (warp_id() == 0) {
-    low = -warp_max(-m.warp_low[lane_id()]);
-    high = warp_max(m.warp_high[lane_id()]);
-    count = warp_sum(m.warp_count[lane_id()]);
+    low = -warp_max(lane_id() < kSelectWarps ? -m.warp_low[lane_id()] : -HUGE_VAL);
+    high = warp_max(lane_id() < kSelectWarps ? m.warp_high[lane_id()] : -HUGE_VAL);
     if (lane_id() == 0) {
       m.low = low;
       m.high = high;
-      m.count = count;
     }
   }
   __syncthreads();
 }
 
-/// The width-th largest Gumbel; -inf if there are not more than that many. Bins of equal width
-/// narrow the range down until what is left can be compared one by one.
-__device__ inline double find_threshold(const BeamArgs& a, int b, int states, SelectShared& m) {
-  find_range(a, b, states, -HUGE_VAL, HUGE_VAL, m);
+/// The children of a sentence: where they are, and in shared memory if they fit.
+struct ChildList {
+  const double* gumbel;
+  const int* state;
+  int count;
+};
+
+/// Bins from `low` on, so many to the unit; beyond the last all that is left.
+struct Bins {
+  double low;
+  double scale;
+  __device__ int operator()(double x) const {  // Monotone in x.
+    return static_cast<int>(fmin(fmax((x - low) * scale, 0.0), kBins - 1.0));
+  }
+};
+
+/// The bin that the wanted-th largest is in, from the counts in m.bins; `wanted` becomes its rank
+/// there.
+__device__ inline int find_bin(int& wanted, SelectShared& m) {
+  const int top = kBins - 1 - kBinsEach * static_cast<int>(threadIdx.x);  // From the top.
+  int own = 0;
+  for (int i = 0; i < kBinsEach; ++i) own += m.bins[top - i];
+  int total = 0;
+  int above = scan_block(own, m.warp_count, total);
+  if (above < wanted && wanted <= above + own) {
+    int bin = top;
+    for (; above + m.bins[bin] < wanted; --bin) above += m.bins[bin];
+    m.bin = bin;
+    m.above = above;
+  }
+  __syncthreads();
+  wanted -= m.above;
+  return m.bin;
+}
+
+/// The wanted-th largest of those that `within` bin it is in; they must be at most kMostListed.
+template <typename Within>
+__device__ inline double pick_listed(const ChildList& list, int wanted, SelectShared& m,
+                                     Within&& within) {
   const int tid = static_cast<int>(threadIdx.x);
-  if (m.count <= a.width) return -HUGE_VAL;
-  int wanted = a.width;  // From the top of [low, high].
+#pragma unroll 4
+  for (int i = tid; i < list.count; i += kSelectThreads) {
+    if (within(list.gumbel[i])) m.list[atomicAdd(&m.listed, 1)] = list.gumbel[i];
+  }
+  __syncthreads();
+  const int listed = m.listed;
+  if (tid < listed) {
+    const double own = m.list[tid];
+    int larger = 0;
+    int equal = 0;
+    for (int i = 0; i < listed; ++i) {
+      larger += m.list[i] > own ? 1 : 0;
+      equal += m.list[i] == own ? 1 : 0;
+    }
+    if (larger < wanted && wanted <= larger + equal) m.threshold = own;  // All that do agree.
+  }
+  __syncthreads();
+  return m.threshold;
+}
+
+/// The wanted-th largest Gumbel, for any list: bins of equal width narrow the range down until what
+/// is left can be compared one by one.
+__device__ __noinline__ double find_in_range(const ChildList& list, int wanted, SelectShared& m) {
+  const int tid = static_cast<int>(threadIdx.x);
+  double low = -HUGE_VAL;
+  double high = HUGE_VAL;
+  Bins bins{0, 0};
+  int bin = 0;
   for (;;) {
-    const double low = m.low;
-    const double high = m.high;
+    double least = HUGE_VAL;
+    double most = -HUGE_VAL;
+#pragma unroll 4
+    for (int i = tid; i < list.count; i += kSelectThreads) {
+      const double x = list.gumbel[i];
+      if (x < low || x > high || bins(x) != bin) continue;
+      least = fmin(least, x);
+      most = fmax(most, x);
+    }
+    reduce_range(least, most, m);
+    low = m.low;
+    high = m.high;
     if (!(high > low)) return low;
-    const double scale = kBins / (high - low);
-    const auto bin_of = [=](double g) {
-      return min(kBins - 1, static_cast<int>((g - low) * scale));  // Monotone in g.
-    };
+    bins = {low, kBins / (high - low)};
     for (int i = tid; i < kBins; i += kSelectThreads) m.bins[i] = 0;
     if (tid == 0) m.listed = 0;
     __syncthreads();
-    for_each_child(a, b, states, [&](int, int, double g) {
-      if (g >= low && g <= high) atomicAdd(&m.bins[bin_of(g)], 1);
-    });
-    __syncthreads();
-    // Thread t has two bins, from the top.
-    const int first = m.bins[kBins - 1 - 2 * tid];
-    const int second = m.bins[kBins - 2 - 2 * tid];
-    int total = 0;
-    const int above = scan_block(first + second, m.warp_count, total);
-    if (above < wanted && wanted <= above + first) {
-      m.bin = kBins - 1 - 2 * tid;
-      m.above = above;
-    } else if (above + first < wanted && wanted <= above + first + second) {
-      m.bin = kBins - 2 - 2 * tid;
-      m.above = above + first;
+#pragma unroll 4
+    for (int i = tid; i < list.count; i += kSelectThreads) {
+      const double x = list.gumbel[i];
+      if (x >= low && x <= high) atomicAdd(&m.bins[bins(x)], 1);
     }
     __syncthreads();
-    const int bin = m.bin;
-    wanted -= m.above;
-    if (m.bins[bin] <= kMostListed) {
-      for_each_child(a, b, states, [&](int, int, double g) {
-        if (g >= low && g <= high && bin_of(g) == bin) m.list[atomicAdd(&m.listed, 1)] = g;
-      });
-      __syncthreads();
-      const int listed = m.listed;
-      if (tid < listed) {
-        const double own = m.list[tid];
-        int larger = 0;
-        int equal = 0;
-        for (int i = 0; i < listed; ++i) {
-          larger += m.list[i] > own ? 1 : 0;
-          equal += m.list[i] == own ? 1 : 0;
-        }
-        if (larger < wanted && wanted <= larger + equal) m.threshold = own;  // All that do agree.
+    bin = find_bin(wanted, m);
+    if (m.bins[bin] > kMostListed) continue;
+    return pick_listed(list, wanted, m,
+                       [=](double x) { return x >= low && x <= high && bins(x) == bin; });
+  }
+}
+
+/// Brings the list into shared memory, if it fits in `room`, and finds the width-th largest Gumbel;
+/// -inf if there are not that many. Above `bar`, if there is one, it is expected within a few
+/// units. m.bins and m.listed are 0.
+__device__ inline double find_threshold(const BeamArgs& a, std::int64_t at, double bar,
+                                        ChildList& list, int room, double* gumbels, int* its_states,
+                                        SelectShared& m) {
+  const int tid = static_cast<int>(threadIdx.x);
+  const bool fits = list.count <= room;
+  list.gumbel = fits ? gumbels : a.list_gumbel + at;
+  list.state = fits ? its_states : a.list_state + at;
+  const Bins bins{bar, kBinsPerUnit};
+  const bool barred = bar > -HUGE_VAL;
+  if (fits || barred) {
+    for (int i0 = tid; i0 < list.count; i0 += kAtOnce * kSelectThreads) {
+      double x[kAtOnce];
+      int s[kAtOnce];
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        const int i = min(i0 + j * kSelectThreads, list.count - 1);
+        x[j] = a.list_gumbel[at + i];
+        s[j] = a.list_state[at + i];
       }
-      __syncthreads();
-      return m.threshold;
-    }
-    // Once more, within the bin: the least and the largest in it.
-    double bin_low = HUGE_VAL;
-    double bin_high = -HUGE_VAL;
-    for_each_child(a, b, states, [&](int, int, double g) {
-      if (g < low || g > high || bin_of(g) != bin) return;
-      bin_low = fmin(bin_low, g);
-      bin_high = fmax(bin_high, g);
-    });
-    bin_low = -warp_max(-bin_low);
-    bin_high = warp_max(bin_high);
-    if (lane_id() == 0) {
-      m.warp_low[warp_id()] = bin_low;
-      m.warp_high[warp_id()] = bin_high;
-    }
-    __syncthreads();
-    if (warp_id() == 0) {
-      bin_low = -warp_max(-m.warp_low[lane_id()]);
-      bin_high = warp_max(m.warp_high[lane_id()]);
-      if (lane_id() == 0) {
-        m.low = bin_low;
-        m.high = bin_high;
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        const int i = i0 + j * kSelectThreads;
+        if (i >= list.count) break;
+        if (fits) {
+          gumbels[i] = x[j];
+          its_states[i] = s[j];
+        }
+        if (barred) atomicAdd(&m.bins[bins(x[j])], 1);
       }
     }
     __syncthreads();
   }
+  int wanted = a.width;
+  if (list.count < wanted) return -HUGE_VAL;
+  if (barred) {
+    const int bin = find_bin(wanted, m);
+    if (bin < kBins - 1 && m.bins[bin] <= kMostListed) {
+      return pick_listed(list, wanted, m, [=](double x) { return bins(x) == bin; });
+    }
+  }
+  __syncthreads();
+  return find_in_range(list, a.width, m);
 }
 
 struct OwnScratch {
   double* memory;
-  __device__ double* take() { return memory; }
+  __device__ double* take(int, int) { return memory; }
   __device__ void give() { __syncwarp(); }
 };
 
-/// Prefixes whose tail rows do not tell of, and which may reach the threshold: by contraction.
+/// Prefixes that were left open, and which may reach the threshold: their law once more, from the
+/// row or, if that does not tell, by contraction, and the children that are wanted.
 template <int kChunk>
-__device__ inline void resolve(const BeamArgs& a, int b, int level, int n, int states,
-                               double threshold) {
+__device__ __noinline__ void resolve(const BeamArgs& a, int b, int level, int n, int states,
+                                     double threshold, const SelectShared& m) {
   const int now = level & 1;
-  const int nodes = a.c.batch.max_n + 1;
   OwnScratch scratch{a.select_scratch + (static_cast<std::int64_t>(b) * kSelectWarps + warp_id()) *
-                                            (static_cast<std::int64_t>(nodes) * nodes + 4 * nodes)};
-  for (int s = warp_id(); s < states; s += kSelectWarps) {
+                                            exact_scratch(a.c.batch.max_n)};
+  // Listed in the bins, unless they are too many for those.
+  const bool listed = m.unresolved <= kBins;
+  for (int i = warp_id(); i < (listed ? m.unresolved : states); i += kSelectWarps) {
+    const int s = listed ? m.bins[i] : i;
     const std::int64_t own = static_cast<std::int64_t>(b) * a.width + s;
-    if (a.uncertain[own] == 0 || a.next[own] < threshold) continue;
-    Expansion<kChunk> e{a,
-                        b,
-                        s,
-                        level,
-                        n,
-                        a.sink[now][own] / 2,
-                        a.log_p[now][own],
-                        a.leads[now] + own * a.c.ld,
-                        {},
-                        0,
-                        a.child_count[own],
-                        0,
-                        false};
-    e.make_exact(scratch.take());
-    e.look_ahead(a.child_gumbel[e.child(e.count - 1)]);
-    e.grow(threshold, true, scratch);
+    if (!listed && (a.bound[own] == -HUGE_VAL || a.bound[own] < threshold)) continue;
+    Growth<kChunk> growth(a, b, s, level, n, states, a.leads[now] + own * a.c.ld);
+    growth.sink = a.sink[now][own] / 2;
+    growth.count = growth.base = a.child_count[own];
+    growth.last = a.last[own];
+    growth.draw();
+    const bool rows = a.sink[now][own] % 2 != 0 && level > 0 && growth.sink != level;
+    if (rows) {
+      double row[kChunk];
+      int ends[kChunk];
+      load(
+          a.rows + ((static_cast<std::int64_t>(level) * a.c.batch.size + b) * a.width + s) * a.c.ld,
+          a.c.ld, row);
+#pragma unroll
+      for (int r = 0; r < kChunk; ++r) {
+        const int h = lane_id() * kChunk + r;
+        ends[r] = h < a.c.ld ? growth.leads[h] : 0;
+      }
+      growth.error = detail::row_error(a.visits[now][own], a.amplification[now][own]);
+      growth.use_row(row, ends);
+      growth.remove_taken();
+    } else if (level == 0) {
+      load(a.c.roots + static_cast<std::int64_t>(b) * a.c.ld, a.c.ld, growth.law.p);
+      growth.remove_taken();
+    } else {
+      growth.make_exact(scratch.take(n, level));
+    }
+    growth.look_ahead();
+    growth.grow(threshold, true, 0x7fffffff, scratch);
+    growth.write();
     if (lane_id() == 0) {
-      a.child_count[own] = e.count;
-      a.uncertain[own] = 0;
+      a.child_count[own] = growth.count;
+      a.bound[own] = -HUGE_VAL;
     }
     __syncwarp();
   }
 }
 
 template <int kChunk>
-__global__ void __launch_bounds__(kSelectThreads)
+__global__ void __launch_bounds__(kSelectThreads, 2)
     select_kernel(const __grid_constant__ BeamArgs a, int level) {
+  extern __shared__ __align__(16) unsigned char memory[];
   __shared__ SelectShared m;
-  const ConditionalsArgs& c = a.c;
+  const int tid = static_cast<int>(threadIdx.x);
   const int b = static_cast<int>(blockIdx.x);
-  if (c.outcomes[b].status != kOk) return;
+  const std::int64_t base = static_cast<std::int64_t>(b) * a.width;
+  double* gumbels = reinterpret_cast<double*>(memory);
+  const SelectLayout layout(a.width);
+  int* its_states = reinterpret_cast<int*>(gumbels + layout.children);
+  // How many children of each prefix are selected, then where they begin.
+  int* chosen = layout.states > 0 ? its_states + layout.children : a.selected + base + b;
+  let_next_start();
+  for (int i = tid; i < kBins; i += kSelectThreads) m.bins[i] = 0;
+  for (int s = tid; s < layout.states; s += kSelectThreads) chosen[s] = 0;
+  if (tid == 0) m.listed = m.unresolved = 0;
+  __syncthreads();
+  wait_for_previous();
+  const ConditionalsArgs& c = a.c;
+  // All at once, since each takes its time.
+  const std::int32_t status = c.outcomes[b].status;
   const int n = c.batch.n(b);
-  if (level > n) return;
   const int states = a.states[b];
+  const double bar = a.bar[b];
+  ChildList list{nullptr, nullptr, states + a.list_size[b]};
+  if (status != kOk || level > n) return;
   const int now = level & 1;
   const int nodes = c.batch.max_n + 1;
-  const int tid = static_cast<int>(threadIdx.x);
-  const std::int64_t base = static_cast<std::int64_t>(b) * a.width;
-  if (tid == 0) m.unresolved = 0;
-  double threshold = find_threshold(a, b, states, m);
-  bool unresolved = false;
-  for (int s = tid; s < states; s += kSelectThreads) {
-    unresolved |= a.uncertain[base + s] != 0 && a.next[base + s] >= threshold;
-  }
-  if (unresolved) m.unresolved = 1;
-  __syncthreads();
-  if (m.unresolved != 0) {
-    resolve<kChunk>(a, b, level, n, states, threshold);
+  const std::int64_t at = base * nodes;
+  double threshold = find_threshold(a, at, bar, list, layout.children, gumbels, its_states, m);
+  if (bar == -HUGE_VAL) {  // Else nothing was left open.
+    for (int s = tid; s < states; s += kSelectThreads) {
+      const double bound = a.bound[base + s];
+      if (!(bound > -HUGE_VAL && bound >= threshold)) continue;
+      const int i = atomicAdd(&m.unresolved, 1);
+      if (i < kBins) m.bins[i] = s;  // They are not needed any more.
+    }
     __syncthreads();
-    threshold = find_threshold(a, b, states, m);
+    if (m.unresolved != 0) {
+      resolve<kChunk>(a, b, level, n, states, threshold, m);
+      __threadfence_block();
+      __syncthreads();
+      list.count = states + *static_cast<volatile std::int32_t*>(a.list_size + b);
+      threshold = find_threshold(a, at, bar, list, layout.children, gumbels, its_states, m);
+    }
   }
-  // Children come with falling Gumbels: those selected are the first of each prefix.
-  const int lane = tid % kGroup;
-  const unsigned group_mask = 0xffu << (lane_id() / kGroup * kGroup);
-  for (int s = tid / kGroup; s < states; s += kSelectThreads / kGroup) {
-    const int count = a.child_count[base + s];
-    int chosen = 0;
-    for (int i = lane; i < count; i += kGroup) {
-      chosen += a.child_gumbel[(base + s) * nodes + i] >= threshold ? 1 : 0;
-    }
-    for (int step = kGroup / 2; step > 0; step /= 2) {
-      chosen += __shfl_xor_sync(group_mask, chosen, step);
-    }
-    if (lane == 0) a.selected[base + s] = chosen;
+  if (layout.states == 0) {
+    for (int s = tid; s <= states; s += kSelectThreads) chosen[s] = 0;
+    __syncthreads();
+  }
+#pragma unroll 4
+  for (int i = tid; i < list.count; i += kSelectThreads) {
+    if (list.gumbel[i] >= threshold) atomicAdd(chosen + list.state[i], 1);
   }
   __syncthreads();
+  const int each = (states + kSelectThreads - 1) / kSelectThreads;
+  int sum = 0;
+  for (int s = tid * each; s < min(states, (tid + 1) * each); ++s) sum += chosen[s];
   int taken = 0;
-  for (int first = 0; first < states; first += kSelectThreads) {
-    const int s = first + tid;
-    const int chosen = s < states ? a.selected[base + s] : 0;
-    int total = 0;
-    const int before = scan_block(chosen, m.warp_count, total);
-    // Where a prefix's children begin, in place of how many they are.
-    if (s < states) a.selected[base + s] = taken + before;
-    taken += total;
+  int begin = scan_block(sum, m.warp_count, taken);
+  for (int s = tid * each; s < min(states, (tid + 1) * each); ++s) {
+    const int own = chosen[s];
+    chosen[s] = begin;
+    begin += own;
   }
-  if (tid == 0) m.total = taken;
+  if (tid == 0) chosen[states] = taken;
   __syncthreads();
-  const std::int64_t next_level = 1 - now;
-  for (int s = tid / kGroup; s < states; s += kSelectThreads / kGroup) {
-    const int begin = a.selected[base + s];
-    const int end = s + 1 < states ? a.selected[base + s + 1] : taken;
-    const int chosen = end - begin;
-    const std::int64_t children = (base + s) * nodes;
-    const double log_p = a.log_p[now][base + s];
-    for (int i = lane; i < chosen; i += kGroup) {
-      const int head = a.child_head[children + i];
-      int rank = begin;
-      for (int j = 0; j < chosen; ++j) rank += a.child_head[children + j] < head ? 1 : 0;
+  const std::int64_t next = 1 - now;
+  for (int i0 = tid; i0 < list.count; i0 += kAtOnce * kSelectThreads) {
+    int state[kAtOnce];
+    int head[kAtOnce];
+    double log_p[kAtOnce];
+    bool wanted[kAtOnce];
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) {
+      const int i = i0 + j * kSelectThreads;
+      wanted[j] = i < list.count && list.gumbel[i] >= threshold;
+      if (!wanted[j]) continue;
+      state[j] = list.state[i];
+      head[j] = a.list_head[at + i];
+      log_p[j] = a.log_p[now][base + state[j]] + a.list_log_p[at + i];
+    }
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) {
+      if (!wanted[j]) continue;
+      const double g = list.gumbel[i0 + j * kSelectThreads];
+      int rank = chosen[state[j]];
+      const int siblings = chosen[state[j] + 1] - rank;
+      if (siblings > 1) {  // Those selected are the first that the prefix made.
+        const std::int32_t* heads = a.child_head + (base + state[j]) * nodes;
+        for (int k = 0; k < siblings; ++k) rank += heads[k] < head[j] ? 1 : 0;
+      }
       if (rank >= a.width) continue;  // More than `width` only if Gumbels are equal.
-      a.parent[base + rank] = s;
-      a.head[base + rank] = head;
-      a.gumbel[next_level][base + rank] = a.child_gumbel[children + i];
-      a.log_p[next_level][base + rank] = log_p + a.child_log_p[children + i];
+      a.parent[base + rank] = state[j];
+      a.head[base + rank] = head[j];
+      a.gumbel[next][base + rank] = g;
+      a.log_p[next][base + rank] = log_p[j];
     }
   }
   if (tid == 0) {
-    a.states[b] = min(m.total, a.width);
-    a.bar[b] = m.total >= a.width ? threshold : -HUGE_VAL;
+    a.states[b] = min(taken, a.width);
+    a.bar[b] = taken >= a.width ? threshold : -HUGE_VAL;
+    a.list_size[b] = 0;
   }
 }
 

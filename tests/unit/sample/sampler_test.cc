@@ -8,6 +8,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/random.h"
 #include "property/check.h"
 #include "sample/alias.h"
 #include "support/families.h"
