@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Arrays on a CUDA device, in and out through DLPack: nothing is copied to the host, everything is
-// on the caller's stream. Shapes and types are checked by the Python side.
+// on the caller's stream.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include <memory>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 
 #include "arrays.h"
 #include "gil.h"
@@ -25,13 +26,24 @@ using DeviceFloats = nb::ndarray<nb::device::cuda>;
 using ReadFloats = nb::ndarray<nb::ro, nb::device::cuda>;
 using Lengths = std::optional<OnDevice<const std::int32_t>>;
 
+void require(bool holds, const char* what) {
+  if (!holds) throw std::invalid_argument(std::string("[DeviceQueue] ") + what);
+}
+
 template <typename Array>
 bool holds_doubles(const Array& array) {
   return array.dtype() == nb::dtype<double>();
 }
 
 // [B][N+1][N+1], any strides.
-CudaScores scores_of(const ReadFloats& array, const Lengths& lengths, bool multi) {
+CudaScores scores_of(const ReadFloats& array, const Lengths& lengths, bool multi,
+                     const OnDevice<std::int32_t>& outcomes) {
+  require(array.ndim() == 3 && array.shape(1) == array.shape(2) && array.shape(1) > 0,
+          "scores must have shape (B, N+1, N+1)");
+  require(holds_doubles(array) || array.dtype() == nb::dtype<float>(),
+          "scores must be float32 or float64");
+  require(!lengths || lengths->size() == array.shape(0), "lengths must have shape (B,)");
+  require(outcomes.size() == 3 * array.shape(0), "outcomes must have shape (B, 3)");
   CudaScores scores;
   scores.data = array.data();
   scores.is_double = holds_doubles(array);
@@ -46,7 +58,10 @@ CudaScores scores_of(const ReadFloats& array, const Lengths& lengths, bool multi
 }
 
 // Trees as [k][B][N].
-CudaTrees trees_in(const OnDevice<std::int32_t>& heads) {
+CudaTrees trees_in(const OnDevice<std::int32_t>& heads, const CudaScores& scores) {
+  require(heads.ndim() == 3 && heads.shape(1) == scores.size &&
+              heads.shape(2) == static_cast<std::size_t>(scores.max_n),
+          "heads must have shape (k, B, N)");
   return {heads.data(), heads.stride(1), heads.stride(0)};
 }
 
@@ -64,28 +79,32 @@ class DeviceQueue {
 
   void log_partition(ReadFloats scores, Lengths lengths, bool multi,
                      OnDevice<std::int32_t> outcomes, OnDevice<double> out) {
-    run([&] {
-      cuda_.log_partition(scores_of(scores, lengths, multi), outcomes_in(outcomes), out.data(),
-                          stream_);
-    });
+    const CudaScores in = scores_of(scores, lengths, multi, outcomes);
+    require(out.size() == in.size, "out must have shape (B,)");
+    run([&] { cuda_.log_partition(in, outcomes_in(outcomes), out.data(), stream_); });
   }
 
   void marginals(ReadFloats scores, Lengths lengths, bool multi, OnDevice<std::int32_t> outcomes,
                  DeviceFloats out, OnDevice<double> log_z) {
+    const CudaScores in = scores_of(scores, lengths, multi, outcomes);
+    require(out.ndim() == 3 && out.shape(0) == in.size && out.shape(1) == scores.shape(1) &&
+                out.shape(2) == scores.shape(1),
+            "out must have the shape of scores");
+    require(holds_doubles(out) || out.dtype() == nb::dtype<float>(),
+            "out must be float32 or float64");
+    require(log_z.size() == in.size, "log_z must have shape (B,)");
     const CudaEdges edges{out.data(), holds_doubles(out), out.stride(0), out.stride(1),
                           out.stride(2)};
-    run([&] {
-      cuda_.marginals(scores_of(scores, lengths, multi), outcomes_in(outcomes), edges, log_z.data(),
-                      stream_);
-    });
+    run([&] { cuda_.marginals(in, outcomes_in(outcomes), edges, log_z.data(), stream_); });
   }
 
   void sample(ReadFloats scores, Lengths lengths, bool multi, std::uint64_t seed,
               std::uint32_t first_sentence, OnDevice<std::int32_t> outcomes,
               OnDevice<std::int32_t> heads) {
+    const CudaScores in = scores_of(scores, lengths, multi, outcomes);
+    const CudaTrees to = trees_in(heads, in);
     run([&] {
-      cuda_.sample(scores_of(scores, lengths, multi), heads.shape(0), seed, outcomes_in(outcomes),
-                   trees_in(heads), stream_, first_sentence);
+      cuda_.sample(in, heads.shape(0), seed, outcomes_in(outcomes), to, stream_, first_sentence);
     });
   }
 
@@ -94,11 +113,17 @@ class DeviceQueue {
                                   OnDevice<std::int32_t> outcomes, OnDevice<std::int32_t> heads,
                                   OnDevice<double> log_prob, OnDevice<double> gumbel,
                                   OnDevice<double> threshold, OnDevice<std::int32_t> counts) {
-    const CudaDistinct out{trees_in(heads), log_prob.data(), gumbel.data(), threshold.data(),
+    const CudaScores in = scores_of(scores, lengths, multi, outcomes);
+    const CudaDistinct out{trees_in(heads, in), log_prob.data(), gumbel.data(), threshold.data(),
                            counts.data()};
+    const std::size_t trees = heads.shape(0) * in.size;
+    require(log_prob.size() == trees && gumbel.size() == trees,
+            "log_prob and gumbel must have shape (B, k)");
+    require(threshold.size() == in.size && counts.size() == in.size,
+            "threshold and counts must have shape (B,)");
     run([&] {
-      cuda_.sample_without_replacement(scores_of(scores, lengths, multi), heads.shape(0), seed,
-                                       outcomes_in(outcomes), out, stream_, first_sentence);
+      cuda_.sample_without_replacement(in, heads.shape(0), seed, outcomes_in(outcomes), out,
+                                       stream_, first_sentence);
     });
   }
 
@@ -132,7 +157,15 @@ void init_cuda(nb::module_& m) {
   const auto outcomes = nb::arg("outcomes").noconvert();
   const auto out = nb::arg("out").noconvert();
   const auto heads = nb::arg("heads").noconvert();
-  nb::class_<DeviceQueue>(m, "DeviceQueue")
+  nb::class_<DeviceQueue>(m, "DeviceQueue",
+                          "Work on a CUDA device, on one of its streams: for arrays of any "
+                          "framework that has __dlpack__.\n\n"
+                          "Nothing is allocated for the caller, copied to the host or waited for. "
+                          "Scores are (B, N+1, N+1), float32 or\n"
+                          "float64, of any strides; lengths (B,), int32, or None; outcomes (B, 3), "
+                          "int32: a status, 0 for ok (and 100\n"
+                          "where only the CPU has the answer), and the cell of a bad score. Trees "
+                          "are (k, B, N), int32.")
       .def(nb::init<std::uintptr_t, bool>(), "stream"_a, "in_double"_a)
       .def("log_partition", &DeviceQueue::log_partition, scores, lengths, "multi"_a, outcomes, out)
       .def("marginals", &DeviceQueue::marginals, scores, lengths, "multi"_a, outcomes, out,

@@ -17,7 +17,7 @@ from ._results import (
     horvitz_thompson_weight,
     inclusion_probability,
 )
-from ._taproot import cuda_available, cuda_description
+from ._taproot import DeviceQueue, cuda_available, cuda_description
 from ._taproot import version as _version
 from ._threads import get_num_threads, set_num_threads
 
@@ -26,6 +26,7 @@ __version__ = _version()
 __all__ = [
     "Constraints",
     "DependencyTrees",
+    "DeviceQueue",
     "DistinctIterator",
     "DistinctTree",
     "Drawing",

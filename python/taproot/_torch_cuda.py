@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -161,13 +162,12 @@ class CudaTrees:
         if rest:
             raise ValueError(f"sentence {rest[0]} is beyond what the device's beam can do; use the CPU for it")
         p, kappa = log_prob.T.cpu().numpy(), threshold.cpu().numpy()
-        weights = horvitz_thompson_weight(p, kappa)
-        weights = torch.from_numpy(weights * (p > -torch.inf)).to(heads.device)  # type: ignore[arg-type]
+        weights = np.where(p > -np.inf, horvitz_thompson_weight(p, kappa), 0.0)
         return WithoutReplacement(
-            heads=heads,  # type: ignore[arg-type]
+            heads=heads,
             log_prob=log_prob.T,
             gumbel=gumbel.T,
-            weights=weights,
+            weights=torch.from_numpy(weights).to(heads.device),
             threshold=threshold,
             exhausted=threshold == -torch.inf,
             counts=counts,
