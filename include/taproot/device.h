@@ -113,7 +113,8 @@ class TAPROOT_API Cuda {
   CudaStatistics statistics() const;
 
   // On the caller's memory and stream (a cudaStream_t; null is the default stream): asynchronous,
-  // but for growing the workspace. Outcomes have one entry a sentence. Answers of sentences that
+  // but for growing the workspace, which all calls share: those on different streams must not run
+  // at the same time. Outcomes have one entry a sentence. Answers of sentences that
   // are not ok are left as they were.
 
   void log_partition(const CudaScores& scores, CudaOutcome* outcomes, double* out, void* stream);
