@@ -90,6 +90,14 @@ def cuda_description() -> str:
     """What the device is called, or why there is none."""
 
 class DeviceQueue:
+    """
+    Work on a CUDA device, on one of its streams: for arrays of any framework that has __dlpack__.
+
+    Nothing is allocated for the caller, copied to the host or waited for. Scores are (B, N+1, N+1), float32 or
+    float64, of any strides; lengths (B,), int32, or None; outcomes (B, 3), int32: a status, 0 for ok (and 100
+    where only the CPU has the answer), and the cell of a bad score. Trees are (k, B, N), int32.
+    """
+
     def __init__(self, stream: int, in_double: bool) -> None: ...
 
     def log_partition(self, scores: Annotated[NDArray, dict(device='cuda', writable=False)], lengths: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda', writable=False)] | None, multi: bool, outcomes: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], out: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')]) -> None: ...
