@@ -47,6 +47,17 @@ const KnownAnswer kKnownAnswers[] = {
      {{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}},
 };
 
+// The stream of devices has the draws of the host's, from any place on.
+TEST(PlainStream, IsTheSameStream) {
+  detail::Stream stream(77, 5, 9, detail::Purpose::kTree);
+  std::vector<std::uint64_t> draws;
+  for (int d = 0; d < 100; ++d) draws.push_back(stream.bits());
+  for (const std::uint64_t first : {0U, 1U, 2U, 31U, 64U}) {
+    detail::PlainStream plain(77, 5, 9, detail::Purpose::kTree, first);
+    for (std::uint64_t d = first; d < 100; ++d) EXPECT_EQ(plain.bits(), draws[d]) << first;
+  }
+}
+
 TEST(Philox, GivesThePublishedAnswers) {
   for (const KnownAnswer& known : kKnownAnswers) {
     EXPECT_EQ(r123::Philox4x32()(known.counter, known.key), known.answer);
