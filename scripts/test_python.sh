@@ -18,7 +18,7 @@ environment() { # environment NAME: a fresh virtual environment at $folder/NAME.
   quietly python3 -m venv "$folder/$1"
 }
 tests=$PWD/python/tests
-strict="-C cmake.define.TAPROOT_WERROR=ON"
+strict="--config-settings=cmake.define.TAPROOT_WERROR=ON"
 
 environment source
 quietly $folder/source/bin/pip install $strict .
