@@ -6,9 +6,10 @@ gradients.
 """
 
 from ._constraints import Constraints
-from ._distribution import DependencyTrees, DistinctIterator
+from ._distribution import DependencyTrees
 from ._draw import Drawing, Tree
 from ._errors import NoTreeError, SentenceError
+from ._iterator import DistinctIterator
 from ._results import (
     DistinctTree,
     KBest,

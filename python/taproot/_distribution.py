@@ -29,7 +29,8 @@ from ._arrays import (
 from ._constraints import Constraints
 from ._draw import Drawing, as_words
 from ._errors import raise_failures
-from ._results import DistinctTree, KBest, LabelledTrees, WithoutReplacement
+from ._iterator import DistinctIterator
+from ._results import KBest, LabelledTrees, WithoutReplacement
 
 Root = Literal["single", "multi"]
 Algorithm = Literal["auto", "elimination", "wilson", "wilson-marginal", "wilson-reject", "colbourn", "wilson-rc"]
@@ -619,37 +620,4 @@ def _restored(scores: Any, lengths: Any, root: Root, constraints: Any, labels: A
     return DependencyTrees(scores, lengths, root, constraints, labels, on_error=on_error, copy=False)
 
 
-class DistinctIterator(Iterator[DistinctTree]):
-    """Different trees, one after the other: ``(heads, log_prob, gumbel, labels)``; the last None without labels."""
-
-    def __init__(self, core: _taproot.DistinctIterator) -> None:
-        self._core = core
-
-    def __next__(self) -> DistinctTree:
-        found = self._core.next()
-        if found is None:
-            if self._core.status() != "ok":
-                raise_failures(
-                    [
-                        (
-                            0,
-                            self._core.status(),
-                            "sentence 0: the trees left are lost to rounding (auto and trie lose none)",
-                        )
-                    ]
-                )
-            raise StopIteration
-        return DistinctTree(*found)
-
-    @property
-    def drawn(self) -> int:
-        """How many trees there were so far."""
-        return self._core.size()
-
-    @property
-    def threshold(self) -> float:
-        """kappa for the trees so far: what their Horvitz-Thompson weights need; -inf if that was all."""
-        return self._core.threshold()
-
-
-DependencyTrees.__module__ = DistinctIterator.__module__ = "taproot"
+DependencyTrees.__module__ = "taproot"

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Different trees, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from . import _taproot
+from ._errors import raise_failures
+from ._results import DistinctTree
+
+
+class DistinctIterator(Iterator[DistinctTree]):
+    """Different trees, one after the other: ``(heads, log_prob, gumbel, labels)``; the last None without labels."""
+
+    def __init__(self, core: _taproot.DistinctIterator) -> None:
+        self._core = core
+
+    def __next__(self) -> DistinctTree:
+        found = self._core.next()
+        if found is None:
+            if self._core.status() != "ok":
+                message = "sentence 0: the trees left are lost to rounding (auto and trie lose none)"
+                raise_failures([(0, self._core.status(), message)])
+            raise StopIteration
+        return DistinctTree(*found)
+
+    @property
+    def drawn(self) -> int:
+        """How many trees there were so far."""
+        return self._core.size()
+
+    @property
+    def threshold(self) -> float:
+        """kappa for the trees so far: what their Horvitz-Thompson weights need; -inf if that was all."""
+        return self._core.threshold()
+
+
+DistinctIterator.__module__ = "taproot"
