@@ -243,6 +243,8 @@ void Cuda::Impl::beam(const Batch& batch, int k, std::uint64_t seed, std::uint32
   const auto nodes = static_cast<std::size_t>(batch.max_n) + 1;
   const std::size_t ld = (nodes + 3) / 4 * 4;
   const auto contraction = static_cast<std::size_t>(cuda::exact_scratch(batch.max_n));
+  const bool narrow =
+      precision == Precision::kFloat32 && cuda::beam_can_be_narrow(batch.max_n, most_shared);
   constexpr int kMostSlots = 1056;
   const auto lay_out = [&](Arena& arena, const Batch& part) {
     const auto size = static_cast<std::size_t>(part.size);
@@ -254,7 +256,12 @@ void Cuda::Impl::beam(const Batch& batch, int k, std::uint64_t seed, std::uint32
     cuda::take_matrices(arena, part, wide, sizeof(double), c, c.scaled);
     c.weights = arena.take<double>(size * nodes * ld);
     c.by_head = arena.take<double>(size * nodes * ld);
-    c.gradient = arena.take<double>(size * nodes * ld);
+    if (narrow) {
+      c.narrow_by_head = arena.take<float>(size * nodes * ld);
+    } else {
+      c.gradient = arena.take<double>(size * nodes * ld);
+    }
+    args.narrow = narrow;
     for (double** vector : {&c.sums, &c.tree_sum, &c.top, &c.visits, &c.roots, &c.scale}) {
       *vector = arena.take<double>(size * ld);
     }
@@ -275,9 +282,11 @@ void Cuda::Impl::beam(const Batch& batch, int k, std::uint64_t seed, std::uint32
       args.steps[i] =
           arena.take<cuda::Step>(states * static_cast<std::size_t>(cuda::block_words(chunk)));
     }
-    args.rows = arena.take<double>(nodes * states * ld);
-    args.partial =
-        arena.take<double>(states * static_cast<std::size_t>(cuda::block_words(chunk)) * ld);
+    if (!narrow) {
+      args.rows = arena.take<double>(nodes * states * ld);
+      args.partial =
+          arena.take<double>(states * static_cast<std::size_t>(cuda::block_words(chunk)) * ld);
+    }
     args.child_head = arena.take<std::int32_t>(states * nodes);
     args.last = arena.take<double>(states);
     args.bound = arena.take<double>(states);

@@ -18,6 +18,7 @@ constexpr double kGoodVisits = 16;
 struct Out {
   double* weights;
   double* by_head;
+  float* narrow_by_head;
   double* gradient;
   double* sums;
   double* tree_sum;
@@ -33,7 +34,8 @@ struct Out {
     const std::int64_t square = ld * (a.batch.max_n + 1);
     weights = a.weights + b * square;
     by_head = a.by_head + b * square;
-    gradient = a.gradient + b * square;
+    narrow_by_head = a.narrow_by_head == nullptr ? nullptr : a.narrow_by_head + b * square;
+    gradient = a.gradient == nullptr ? nullptr : a.gradient + b * square;
     sums = a.sums + b * ld;
     tree_sum = a.tree_sum + b * ld;
     top = a.top + b * ld;
@@ -183,6 +185,7 @@ __global__ void __launch_bounds__(512)
     out.facts[1] = facts.mantissa;
     out.facts[2] = facts.exponent;
   }
+  const bool rows = fits && args.gradient != nullptr;
   if (fits && single) {
     if (warp_id() == 0) {
       const int best = find_roots(n, scaled, block, out);
@@ -195,9 +198,9 @@ __global__ void __launch_bounds__(512)
     if (tid == 0) block.w.pivot[1] = 1;
     __syncthreads();
   }
-  if (fits) gradient<double, kChunk>(n, single, block.w);
+  if (rows) gradient<double, kChunk>(n, single, block.w);
   // A root that walks seldom meet makes poor rows: then once more, given the likeliest.
-  if (fits && single && v.order[1] != likeliest &&
+  if (rows && single && v.order[1] != likeliest &&
       visits_to(likeliest, n, block, out) > kGoodVisits) {
     assign_positions(n, likeliest, v);
     gather(scaled, n, likeliest, v, block.w);
@@ -228,7 +231,7 @@ __global__ void __launch_bounds__(512)
   __syncthreads();
   for (int i = warp_id(); i <= n; i += warp_count()) {
     double* w = out.weights + static_cast<std::int64_t>(i) * args.ld;
-    double* g = out.gradient + static_cast<std::int64_t>(i) * args.ld;
+    double* g = rows ? out.gradient + static_cast<std::int64_t>(i) * args.ld : nullptr;
     double sum = 0;
     double top = kLowest;
     for (int h = lane_id(); h < args.ld; h += kWarp) {
@@ -239,11 +242,11 @@ __global__ void __launch_bounds__(512)
           weight = scaled[static_cast<std::int64_t>(word[h]) * (n + 1) + word[i]];
         }
         const std::int64_t row = v.position[word[i]];
-        value = block.w.matrix[row * block.w.ld + v.position[word[h]]];
+        if (rows) value = block.w.matrix[row * block.w.ld + v.position[word[h]]];
         if (h > 0 || !single) top = fmax(top, value);
       }
       w[h] = weight;
-      g[h] = value;
+      if (rows) g[h] = value;
       sum += weight;
     }
     sum = warp_sum(sum);
@@ -258,14 +261,17 @@ __global__ void __launch_bounds__(512)
   for (int h = warp_id(); h <= n; h += warp_count()) {
     for (int m = lane_id(); m < args.ld; m += kWarp) {
       const bool edge = m > 0 && m <= n && m != h && (h > 0 || !single);
-      out.by_head[static_cast<std::int64_t>(h) * args.ld + m] =
+      const double weight =
           edge ? scaled[static_cast<std::int64_t>(word[h]) * (n + 1) + word[m]] : 0.0;
+      const std::int64_t at = static_cast<std::int64_t>(h) * args.ld + m;
+      out.by_head[at] = weight;
+      if (out.narrow_by_head != nullptr) out.narrow_by_head[at] = static_cast<float>(weight);
     }
   }
   __syncthreads();
   for (int s = tid; s <= n; s += threads) {
     double most = HUGE_VAL;
-    if (single ? s > 0 && out.roots[s] > 0 : s == 0) {
+    if (rows && (single ? s > 0 && out.roots[s] > 0 : s == 0)) {
       most = 0;
       const double of_sink = single ? v.reduce[s] / v.keys[s] : 0.0;
       for (int i = 1; i <= n; ++i) {

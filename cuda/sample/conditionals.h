@@ -19,17 +19,18 @@ struct ConditionalsArgs {
   double* scaled;  ///< Scaled weights in sentence order, as InferenceArgs has them.
   void* matrices;  ///< Likewise.
   std::int64_t matrix_stride;
-  double* weights;     ///< [m][h], by node; ROOT's only multi-root
-  double* by_head;     ///< The same with a row for each head.
-  double* gradient;    ///< [m][h] = G[h][m], given one root
-  double* sums;        ///< Of weights, [m].
-  double* tree_sum;    ///< Z_m / Z, single-root.
-  double* top;         ///< max_h G[h][m]
-  double* visits;      ///< By sink; +inf without rows.
-  double* roots;       ///< Their law, single-root.
-  std::int32_t* word;  ///< Of a node.
-  double* scale;       ///< Of columns, by word.
-  double* facts;       ///< [size][4]: root scale, mantissa and exponent of Z, fits double (0 or 1)
+  double* weights;        ///< [m][h], by node; ROOT's only multi-root
+  double* by_head;        ///< The same with a row for each head.
+  float* narrow_by_head;  ///< Likewise in float32; may be null
+  double* gradient;       ///< [m][h] = G[h][m], given one root; null: there are to be no rows
+  double* sums;           ///< Of weights, [m].
+  double* tree_sum;       ///< Z_m / Z, single-root.
+  double* top;            ///< max_h G[h][m]
+  double* visits;         ///< By sink; +inf without rows.
+  double* roots;          ///< Their law, single-root.
+  std::int32_t* word;     ///< Of a node.
+  double* scale;          ///< Of columns, by word.
+  double* facts;  ///< [size][4]: root scale, mantissa and exponent of Z, fits double (0 or 1)
 };
 
 inline constexpr int kFacts = 4;

@@ -3,6 +3,7 @@
 // Stochastic beam search on the device: the CPU's trees and Gumbels, and the law.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "cuda/on_device.h"
 #include "law/distinct.h"
@@ -63,32 +64,93 @@ class CudaBeam : public OnDevice {
         static_cast<unsigned long long>(statistics.on_cpu));
     expect_ran(cuda);
   }
+
+  // In float32 the laws differ by a few n 2^-24, so that some draws go another way. Of the trees
+  // that both have, the Gumbels say how much: they are sums of log p over a tree's words.
+  void expect_near(const std::vector<Problem>& problems, RootRule root, std::size_t k) {
+    Pool pool;
+    Cuda cuda(Precision::kFloat32);
+    const Scores scores = batch_of(problems, root);
+    const auto found = draw(cuda, scores, k, 3);
+    const auto exact = draw(pool, scores, k, 3);
+    double worst = 0;
+    double worst_p = 0;
+    std::size_t all = 0;
+    std::size_t different = 0;
+    for (std::size_t b = 0; b < problems.size(); ++b) {
+      SCOPED_TRACE(testing::Message() << "sentence " << b << " n " << problems[b].n << " k " << k);
+      ASSERT_EQ(found[b].size(), exact[b].size());
+      ASSERT_EQ(found[b].exhausted, exact[b].exhausted);
+      std::map<Tree, std::size_t> place;
+      for (std::size_t t = 0; t < exact[b].size(); ++t) {
+        place[Tree(exact[b][t].begin(), exact[b][t].end())] = t;
+      }
+      all += found[b].size();
+      for (std::size_t t = 0; t < found[b].size(); ++t) {
+        ASSERT_TRUE(is_tree(found[b][t], root));
+        const auto at = place.find(Tree(found[b][t].begin(), found[b][t].end()));
+        if (at == place.end()) {
+          ++different;
+          continue;
+        }
+        const double apart = std::abs(found[b].gumbel[t] - exact[b].gumbel[at->second]);
+        // Another way to the same tree has another Gumbel.
+        if (apart > 0.01) {
+          ++different;
+        } else {
+          worst = std::max(worst, apart);
+        }
+        const double p_apart = std::abs(found[b].log_prob[t] - exact[b].log_prob[at->second]);
+        worst_p = std::max(worst_p, p_apart);
+      }
+      EXPECT_TRUE(std::is_sorted(found[b].gumbel.rbegin(), found[b].gumbel.rend()));
+    }
+    EXPECT_LE(static_cast<double>(different), 2 + 1e-3 * static_cast<double>(all));
+    EXPECT_LE(worst, 1e-4);
+    EXPECT_LE(worst_p, 1e-11);  // Found from the scores, in double.
+    const CudaStatistics statistics = cuda.statistics();
+    std::printf(
+        "k %zu, float32: %zu of %zu trees differ, Gumbels within %.2g, %llu laws in double, "
+        "%llu sentences on the CPU\n",
+        k, different, all, worst, static_cast<unsigned long long>(statistics.exact),
+        static_cast<unsigned long long>(statistics.on_cpu));
+    expect_ran(cuda);
+  }
+
+  void expect_both(const std::vector<Problem>& problems, RootRule root, std::size_t k) {
+    expect_same(problems, root, k);
+    expect_near(problems, root, k);
+  }
 };
 
 TEST_F(CudaBeam, TreesOfTheCpu) {
   std::vector<Problem> problems;
   std::uint64_t seed = 1;
-  for (const int n : {1, 2, 3, 5, 14, 31, 32, 40, 64, 70}) {
+  for (const int n : lengths({1, 2, 3, 5, 14, 31, 32, 40, 64, 70}, 40)) {
     problems.push_back(oracle::gaussian(n, 1, ++seed));
     problems.push_back(oracle::gaussian(n, 4, ++seed));
     problems.push_back(oracle::sparse(n, 0.5, ++seed));
   }
   for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
-    for (const std::size_t k : {1U, 7U, 100U, 500U}) expect_same(problems, root, k);
+    for (const std::size_t k : {1U, 7U, 100U, 500U}) {
+      if (k <= samples(500, 20)) expect_both(problems, root, k);
+    }
   }
 }
 
 // Rows do not hold here: by contraction, all or in part.
 TEST_F(CudaBeam, Attractors) {
   std::vector<Problem> problems;
-  for (const int n : {4, 9, 20, 33}) {
+  for (const int n : lengths({4, 9, 20, 33}, 20)) {
     for (const double gap : {3.0, 8.0, 15.0, 25.0}) {
       problems.push_back(oracle::attractor_pairs(n, gap, 7));
       problems.push_back(oracle::rings(n, 3, gap, 8));
     }
   }
   for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
-    for (const std::size_t k : {10U, 60U}) expect_same(problems, root, k);
+    for (const std::size_t k : {10U, 60U}) {
+      if (k <= samples(60, 10)) expect_both(problems, root, k);
+    }
   }
 }
 
@@ -99,43 +161,48 @@ TEST_F(CudaBeam, TrainedScores) {
   }
   ASSERT_FALSE(problems.empty());
   for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
-    for (const std::size_t k : {10U, 200U}) expect_same(problems, root, k);
+    for (const std::size_t k : {10U, 200U}) {
+      if (k <= samples(200, 10)) expect_both(problems, root, k);
+    }
   }
 }
 
 TEST_F(CudaBeam, LongSentences) {
-  for (const int n : {100, 128, 200, 260}) {
-    expect_same({oracle::gaussian(n, 1, 3)}, RootRule::kSingle, 40);
+  for (const int n : lengths({100, 127, 128, 200, 260}, 128)) {
+    expect_both({oracle::gaussian(n, 1, 3)}, RootRule::kSingle, samples(40, 4));
   }
+  if (sanitized()) return;
   expect_same({oracle::gaussian(520, 1, 3)}, RootRule::kSingle, 5);
-  expect_same({oracle::gaussian(127, 1, 3)}, RootRule::kMulti, 3000);
+  expect_both({oracle::gaussian(127, 1, 3)}, RootRule::kMulti, 3000);
 }
 
 TEST_F(CudaBeam, EveryTreeOnce) {
   for (const Root root : {Root::kSingle, Root::kMulti}) {
     for (const Problem& problem : {oracle::gaussian(4, 2, 1), oracle::attractor_pairs(5, 30, 2),
                                    oracle::uniform(5), oracle::wide_range(4, 200, 3)}) {
-      Cuda cuda;
-      const auto found = draw(cuda, copies_of(problem, 3, rule(root)), 3000, 1);
-      const auto trees = law::allowed_trees(problem, root);
-      for (const DistinctSample& sample : found) {
-        EXPECT_TRUE(sample.exhausted);
-        std::vector<Tree> drawn;
-        for (std::size_t i = 0; i < sample.size(); ++i) {
-          drawn.emplace_back(sample[i].begin(), sample[i].end());
+      for (const Precision precision : {Precision::kFloat64, Precision::kFloat32}) {
+        Cuda cuda(precision);
+        const auto found = draw(cuda, copies_of(problem, 3, rule(root)), 3000, 1);
+        const auto trees = law::allowed_trees(problem, root);
+        for (const DistinctSample& sample : found) {
+          EXPECT_TRUE(sample.exhausted);
+          std::vector<Tree> drawn;
+          for (std::size_t i = 0; i < sample.size(); ++i) {
+            drawn.emplace_back(sample[i].begin(), sample[i].end());
+          }
+          std::sort(drawn.begin(), drawn.end());
+          EXPECT_EQ(drawn, trees);
+          EXPECT_TRUE(std::is_sorted(sample.gumbel.rbegin(), sample.gumbel.rend()));
         }
-        std::sort(drawn.begin(), drawn.end());
-        EXPECT_EQ(drawn, trees);
-        EXPECT_TRUE(std::is_sorted(sample.gumbel.rbegin(), sample.gumbel.rend()));
+        expect_ran(cuda);
       }
-      expect_ran(cuda);
     }
   }
 }
 
 // The ordered tuple of trees has the law of sampling without replacement.
 TEST_F(CudaBeam, Law) {
-  constexpr std::size_t kSamples = 100000;
+  const std::size_t kSamples = samples(100000, 150);
   struct Case {
     Problem problem;
     std::size_t k;
@@ -148,20 +215,25 @@ TEST_F(CudaBeam, Law) {
       const law::Trees trees = oracle::all_trees(c.problem, root);
       ASSERT_GE(trees.size(), c.k);
       const law::TreeIndex index(trees);
-      law::OrderedCounts counts(trees, c.k);
-      Cuda cuda;
-      const auto samples = draw(cuda, copies_of(c.problem, kSamples, rule(root)), c.k, 17);
-      std::vector<double> largest;
-      for (const DistinctSample& sample : samples) {
-        counts.add(indices(sample, index));
-        largest.push_back(sample.gumbel[0]);
+      for (const Precision precision : {Precision::kFloat64, Precision::kFloat32}) {
+        law::OrderedCounts counts(trees, c.k);
+        Cuda cuda(precision);
+        const auto drawn = draw(cuda, copies_of(c.problem, kSamples, rule(root)), c.k, 17);
+        std::vector<double> largest;
+        for (const DistinctSample& sample : drawn) {
+          counts.add(indices(sample, index));
+          largest.push_back(sample.gumbel[0]);
+        }
+        EXPECT_GT(counts.p_value(), kAlpha) << name(root);
+        // The largest of all perturbed log-probabilities is a Gumbel(0).
+        EXPECT_GT(law::ks_p(largest, [](double g) { return std::exp(-std::exp(-g)); }), kAlpha);
+        if (!sanitized()) {
+          EXPECT_LT(law::ks_p(largest, [](double g) { return std::exp(-std::exp(0.05 - g)); }),
+                    kAlpha);
+        }
+        EXPECT_EQ(cuda.statistics().on_cpu, 0U);
+        expect_ran(cuda);
       }
-      EXPECT_GT(counts.p_value(), kAlpha) << name(root);
-      // The largest of all perturbed log-probabilities is a Gumbel(0).
-      EXPECT_GT(law::ks_p(largest, [](double g) { return std::exp(-std::exp(-g)); }), kAlpha);
-      EXPECT_LT(law::ks_p(largest, [](double g) { return std::exp(-std::exp(0.05 - g)); }), kAlpha);
-      EXPECT_EQ(cuda.statistics().on_cpu, 0U);
-      expect_ran(cuda);
     }
   }
 }

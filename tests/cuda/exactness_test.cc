@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cuda/answers.h"
 #include "cuda/on_device.h"
 #include "support/families.h"
 #include "support/golden.h"
@@ -15,37 +16,6 @@ namespace {
 
 using oracle::Problem;
 using oracle::Root;
-
-struct Answers {
-  std::vector<Outcome> outcomes;
-  std::vector<double> log_z;
-  std::vector<std::vector<double>> marginals;
-};
-
-template <typename Where>
-Answers ask(Where& where, const Scores& scores) {
-  Answers a{std::vector<Outcome>(scores.size()), std::vector<double>(scores.size(), NAN), {}};
-  std::vector<EdgeMatrix> out;
-  for (std::size_t b = 0; b < scores.size(); ++b) {
-    const auto side = static_cast<std::size_t>(scores[b].n()) + 1;
-    a.marginals.emplace_back(side * side, NAN);
-  }
-  for (std::size_t b = 0; b < scores.size(); ++b) {
-    out.push_back({a.marginals[b].data(), scores[b].n() + 1});
-  }
-  log_partition(where, scores, a.outcomes, a.log_z);
-  marginals(where, scores, a.outcomes, out);
-  return a;
-}
-
-double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
-  double worst = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double d = std::abs(a[i] - b[i]);
-    if (!(d <= worst)) worst = d;
-  }
-  return worst;
-}
 
 class CudaGolden : public OnDevice {
  protected:
@@ -92,7 +62,7 @@ class CudaExactness : public OnDevice {};
 TEST_F(CudaExactness, FamiliesOfAllLengthsInOneBatch) {
   std::vector<Problem> problems;
   std::uint64_t seed = 1;
-  for (const int n : {1, 2, 3, 7, 15, 24, 31, 32, 33, 50, 63, 64, 65, 90}) {
+  for (const int n : lengths({1, 2, 3, 7, 15, 24, 31, 32, 33, 50, 63, 64, 65, 90}, 50)) {
     problems.push_back(oracle::uniform(n));
     problems.push_back(oracle::gaussian(n, 3, ++seed));
     problems.push_back(oracle::sparse(n, 0.5, ++seed));
@@ -143,7 +113,7 @@ TEST_F(CudaExactness, FamiliesOfAllLengthsInOneBatch) {
 // Around the sizes at which the kernels change, and beyond shared memory.
 TEST_F(CudaExactness, LongSentences) {
   Pool pool;
-  for (const int n : {127, 128, 150, 160, 170, 200, 235, 255, 256, 300, 400, 500}) {
+  for (const int n : lengths({127, 128, 150, 160, 170, 200, 235, 255, 256, 300, 400, 500}, 240)) {
     SCOPED_TRACE(n);
     for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
       const std::vector<Problem> problems = {oracle::gaussian(n, 2, 5), oracle::uniform(n),

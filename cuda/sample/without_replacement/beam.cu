@@ -2,6 +2,7 @@
 #include "cuda/sample/without_replacement/beam.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "cuda/core/launch.h"
 #include "cuda/sample/without_replacement/expand.cuh"
@@ -107,14 +108,17 @@ __global__ void finish_kernel(const __grid_constant__ BeamArgs a) {
             static_cast<unsigned long long>(a.exact[b]));
 }
 
-template <int kChunk>
+template <int kChunk, bool kNarrow>
 void run_levels(const BeamArgs& args, bool early, void* stream) {
   const auto size = static_cast<unsigned>(args.c.batch.size);
   const dim3 grid(static_cast<unsigned>(beam_blocks(args)), size);
   const std::size_t select_bytes = SelectLayout(args.width).bytes();
-  for (int level = args.c.batch.single ? 0 : 1; level <= args.c.batch.max_n; ++level) {
-    launch_dependent(early, &expand_kernel<kChunk>, grid, kExpandWarps * kWarp, kExpandBytes,
-                     stream, args, level);
+  constexpr int kWarps = kExpandWarps<kNarrow>;
+  const int max_n = args.c.batch.max_n;
+  for (int level = args.c.batch.single ? 0 : 1; level <= max_n; ++level) {
+    const auto bytes = static_cast<std::size_t>(kWarps * expand_bytes<kNarrow>(max_n, level));
+    launch_dependent(early, &expand_kernel<kChunk, kNarrow>, grid, kWarps * kWarp, bytes, stream,
+                     args, level);
     launch_dependent(early, &select_kernel<kChunk>, size, kSelectThreads, select_bytes, stream,
                      args, level);
   }
@@ -132,8 +136,14 @@ int beam_chunk(int max_n) {
   return 0;
 }
 
+bool beam_can_be_narrow(int max_n, std::size_t most_shared) {
+  return max_n < kMostNarrow &&
+         static_cast<std::size_t>(kExpandWarps<true> * expand_bytes<true>(max_n, 0)) <= most_shared;
+}
+
 int beam_blocks(const BeamArgs& args) {
-  return std::min((args.width + kExpandWarps - 1) / kExpandWarps, kMostBlocks);
+  const int warps = args.narrow ? kExpandWarps<true> : kExpandWarps<false>;
+  return std::min((args.width + warps - 1) / warps, kMostBlocks);
 }
 
 void launch_beam(const BeamArgs& args, const Shape& shape, bool early, void* stream) {
@@ -143,24 +153,30 @@ void launch_beam(const BeamArgs& args, const Shape& shape, bool early, void* str
                                static_cast<cudaStream_t>(stream)));
   launch_conditionals(args.c, shape, stream);
   launch_dependent(early, &begin_kernel, (size + 127) / 128, 128, 0, stream, args);
+  const auto run = [&]<int kChunk>(std::integral_constant<int, kChunk>) {
+    if constexpr (kChunk * kWarp <= kMostNarrow) {
+      if (args.narrow) return run_levels<kChunk, true>(args, early, stream);
+    }
+    run_levels<kChunk, false>(args, early, stream);
+  };
   switch (beam_chunk(args.c.batch.max_n)) {
     case 1:
-      run_levels<1>(args, early, stream);
+      run(std::integral_constant<int, 1>{});
       break;
     case 2:
-      run_levels<2>(args, early, stream);
+      run(std::integral_constant<int, 2>{});
       break;
     case 4:
-      run_levels<4>(args, early, stream);
+      run(std::integral_constant<int, 4>{});
       break;
     case 8:
-      run_levels<8>(args, early, stream);
+      run(std::integral_constant<int, 8>{});
       break;
     case 16:
-      run_levels<16>(args, early, stream);
+      run(std::integral_constant<int, 16>{});
       break;
     default:
-      run_levels<32>(args, early, stream);
+      run(std::integral_constant<int, 32>{});
   }
   launch_dependent(early, &finish_kernel, (size + 127) / 128, 128, 0, stream, args);
 }

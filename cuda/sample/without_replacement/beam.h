@@ -23,6 +23,7 @@ struct Step {
 /// Arrays of [size][width] prefixes unless said otherwise; [2]: levels alternate.
 struct BeamArgs {
   ConditionalsArgs c;
+  bool narrow;  ///< Laws by contraction in float32, without rows: beam_can_be_narrow().
   std::uint64_t seed;
   std::uint32_t first_sentence;
   int width;
@@ -35,8 +36,8 @@ struct BeamArgs {
   std::uint16_t* leads[2];   ///< [..][ld]
   Step* path[2];             ///< [..][max_n+1]: of the words before the block; blocks alternate
   Step* steps[2];            ///< [..][words of a block]: of those in it
-  double* rows;              ///< [max_n+1][size][width][ld]
-  double* partial;           ///< [..][words of a block][ld]: see expand.cuh
+  double* rows;              ///< [max_n+1][size][width][ld]; null: narrow
+  double* partial;           ///< [..][words of a block][ld]: see expand.cuh; null: narrow
   std::int32_t* parent;      ///< Of the prefixes of the level to be expanded,
   std::int32_t* head;        ///< with the head of their last word.
   std::int32_t* child_head;  ///< [..][max_n+1], the largest Gumbel first
@@ -89,14 +90,16 @@ inline constexpr int kSelectWarps = 16;
 /// Children of a level that selection has in shared memory.
 inline constexpr int kMostSharedChildren = 12288;
 
-/// Doubles that any contraction of a sentence may take.
+/// Doubles that any contraction of a sentence may take; even, so that all begin at 16 bytes.
 TAPROOT_HOST_DEVICE inline std::int64_t exact_scratch(int max_n) {
   const std::int64_t nodes = max_n + 1;
-  return 4 * nodes + nodes * (nodes | 1);
+  return (4 * nodes + nodes * (nodes | 1) + 1) / 2 * 2;
 }
 
 /// Columns a lane for sentences of max_n words; 0: too long for the device.
 int beam_chunk(int max_n);
+/// Whether contraction in float32 has the room it needs.
+bool beam_can_be_narrow(int max_n, std::size_t most_shared);
 int beam_blocks(const BeamArgs& args);
 
 /// `early`: the device has programmatic dependent launch.

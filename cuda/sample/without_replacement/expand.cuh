@@ -12,23 +12,29 @@
 
 namespace taproot::cuda {
 
-inline constexpr int kExpandWarps = 4;
+/// Warps of a block: in float32 each needs much shared memory.
+template <bool kNarrow>
+inline constexpr int kExpandWarps = kNarrow ? 2 : 4;
 inline constexpr int kNoCap = 0x7fffffff;
 
-/// Doubles of shared memory that a warp has for contracting: enough for the last 42 words.
-inline constexpr int kExpandShared = 2100;
-inline constexpr std::size_t kExpandBytes = sizeof(double) * kExpandShared * kExpandWarps;
+/// Bytes of shared memory that a warp has for contracting at a level. In double: enough for the
+/// last 42 words. In float: what that takes.
+template <bool kNarrow>
+TAPROOT_HOST_DEVICE constexpr std::int64_t expand_bytes(int max_n, int level) {
+  return kNarrow ? static_cast<std::int64_t>(sizeof(float)) * narrow_scratch(max_n, level) : 16800;
+}
 
 /// A place to contract in: shared memory where that suffices, else one of a number of places, for
 /// one warp at a time of the blocks that have it.
 struct SharedScratch {
   double* fast;
+  std::int64_t room;  ///< Bytes of it.
   double* slow;
   std::int32_t* lock;
   bool is_fast;
 
   __device__ double* take(int n, int i) {
-    is_fast = exact_scratch(n, i) <= kExpandShared;
+    is_fast = exact_scratch(n, i) * static_cast<std::int64_t>(sizeof(double)) <= room;
     if (is_fast) return fast;
     if (lane_id() == 0) {
       while (atomicCAS(lock, 0, 1) != 0) __nanosleep(200);
@@ -108,7 +114,7 @@ __device__ __forceinline__ void reduce_rows(const BeamArgs& a, int b, int first,
 
 /// From the parent's to the prefix's own: path, leads and what is known of its rows. `step` takes
 /// those of the words of the block that are decided, one a lane.
-template <int kChunk>
+template <int kChunk, bool kNarrow>
 __device__ __forceinline__ Prefix follow(const BeamArgs& a, int b, int s, int level, int head,
                                          int from, int (&leads)[kChunk], Step& step) {
   constexpr int kWords = block_words(kChunk);
@@ -141,10 +147,14 @@ __device__ __forceinline__ Prefix follow(const BeamArgs& a, int b, int s, int le
     prefix.visits = a.visits[before][parent];
     prefix.amplification = a.amplification[before][parent];
     const int anchor = a.anchor[before][parent];
-    const double* row =
-        a.rows + ((static_cast<std::int64_t>(word) * c.batch.size + b) * a.width + from) * c.ld;
-    const double diagonal = row[word];
-    const double off = row[head];
+    double diagonal = 0;
+    double off = 0;
+    if constexpr (!kNarrow) {
+      const double* row =
+          a.rows + ((static_cast<std::int64_t>(word) * c.batch.size + b) * a.width + from) * c.ld;
+      diagonal = row[word];
+      off = row[head];
+    }
     const double* top = c.top + static_cast<std::int64_t>(b) * c.ld;
     const double* tree_sum = c.tree_sum + static_cast<std::int64_t>(b) * c.ld;
     double scale = top[word];
@@ -244,16 +254,18 @@ __device__ __forceinline__ int likely_children(const Growth<kChunk>& growth, con
   return 6 + static_cast<int>(fmin(3.0 * a.width * exp(growth.log_p), 1e6));
 }
 
-template <int kChunk>
-__global__ void __launch_bounds__(kExpandWarps* kWarp, kChunk <= 4 ? 3 : 1)
+/// `kNarrow`: without rows, all laws by contraction in float32.
+template <int kChunk, bool kNarrow>
+__global__ void __launch_bounds__(kExpandWarps<kNarrow>* kWarp, kNarrow       ? 5
+                                                                : kChunk <= 4 ? 3
+                                                                              : 1)
     expand_kernel(const __grid_constant__ BeamArgs a, int level) {
-  extern __shared__ __align__(16) unsigned char memory[];
   let_next_start();
   wait_for_previous();
   const ConditionalsArgs& c = a.c;
   const int b = static_cast<int>(blockIdx.y);
   const std::int64_t base = static_cast<std::int64_t>(b) * a.width;
-  int s = static_cast<int>(blockIdx.x) * kExpandWarps + warp_id();
+  int s = static_cast<int>(blockIdx.x) * kExpandWarps<kNarrow> + warp_id();
   // All at once, since each takes its time; of what is not there, nothing is used.
   const std::int32_t status = c.outcomes[b].status;
   const int n = c.batch.n(b);
@@ -264,14 +276,16 @@ __global__ void __launch_bounds__(kExpandWarps* kWarp, kChunk <= 4 ? 3 : 1)
   if (status != kOk || level > n) return;
   const int now = level & 1;
   const int slot = static_cast<int>((blockIdx.y * gridDim.x + blockIdx.x) % a.slots);
-  SharedScratch scratch{reinterpret_cast<double*>(memory) + warp_id() * kExpandShared,
+  const std::int64_t room = expand_bytes<kNarrow>(c.batch.max_n, level);
+  SharedScratch scratch{reinterpret_cast<double*>(block_memory + warp_id() * room), room,
                         a.scratch + slot * exact_scratch(c.batch.max_n), a.locks + slot, false};
   // If there is room for all children, all are wanted.
   const bool all = static_cast<std::int64_t>(states) * n <= a.width;
   const bool barred = bar > -HUGE_VAL;
-  for (; s < states; s += static_cast<int>(gridDim.x) * kExpandWarps) {
+  const int warps = static_cast<int>(gridDim.x) * kExpandWarps<kNarrow>;
+  for (; s < states; s += warps) {
     const std::int64_t own = base + s;
-    if (s >= static_cast<int>(gridDim.x) * kExpandWarps) {
+    if (s >= warps) {
       head = a.head[own];
       from = a.parent[own];
     }
@@ -279,10 +293,12 @@ __global__ void __launch_bounds__(kExpandWarps* kWarp, kChunk <= 4 ? 3 : 1)
     Step step;
     Growth<kChunk> growth(a, b, s, level, n, states, a.leads[now] + own * c.ld);
     growth.draw();  // While memory is on its way.
-    Prefix prefix = follow<kChunk>(a, b, s, level, head, from, leads, step);
+    Prefix prefix = follow<kChunk, kNarrow>(a, b, s, level, head, from, leads, step);
     growth.sink = prefix.sink;
     double row[kChunk];
-    if (prefix.rows && level > 0) find_row<kChunk>(a, b, s, level, n, prefix, step, row);
+    if (!kNarrow && prefix.rows && level > 0) {
+      find_row<kChunk>(a, b, s, level, n, prefix, step, row);
+    }
     if (level == 0) {
       load(c.roots + static_cast<std::int64_t>(b) * c.ld, c.ld, growth.law.p);
       growth.law.sum();
@@ -290,6 +306,8 @@ __global__ void __launch_bounds__(kExpandWarps* kWarp, kChunk <= 4 ? 3 : 1)
 #pragma unroll
       for (int r = 0; r < kChunk; ++r) growth.law.p[r] = lane_id() == 0 && r == 0 ? 1.0 : 0.0;
       growth.law.sum();
+    } else if constexpr (kNarrow) {
+      growth.make_narrow(static_cast<int>(warp_id() * room), scratch);
     } else {
       if (prefix.rows) {
         store(

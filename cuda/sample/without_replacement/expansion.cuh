@@ -9,6 +9,7 @@
 #include "core/random.h"
 #include "cuda/sample/without_replacement/beam.h"
 #include "cuda/sample/without_replacement/contraction.cuh"
+#include "cuda/sample/without_replacement/narrow_contraction.cuh"
 #include "sample/rows.h"
 #include "sample/without_replacement/gumbel.h"
 
@@ -137,12 +138,12 @@ struct Growth {
   double gumbel;  ///< Of the prefix, and so of its first child.
   const std::uint16_t* leads;
   Law<kChunk> law;
-  double error = 0;        ///< Of the law, if from rows; else 0.
+  double error = 0;        ///< Of the law, if from rows or in float32; else 0.
   int count = 0;           ///< Children so far.
   int base = 0;            ///< Those before are written.
   double last = 0;         ///< y of the last child,
   double y = 0;            ///< and of the next one; +inf if there is none.
-  bool uncertain = false;  ///< Then y is a bound: rows do not tell.
+  bool uncertain = false;  ///< Then y is a bound: the law does not tell.
   /// No more children than this, by the graph: then nothing is left, whatever the rows' error.
   int most = 0x7fffffff;
   double uniform[2];
@@ -206,6 +207,42 @@ struct Growth {
     error = 0;
     if (lane_id() == 0) atomicAdd(a.exact + b, 1);
     __syncwarp();
+  }
+
+  /// The same in float32, in the block's memory from `begin` on, where its range does; else in
+  /// double.
+  template <typename Scratch>
+  __device__ __forceinline__ void make_narrow(int begin, Scratch& scratch) {
+    const NarrowNodes nodes(n, level, sink);
+    const bool fits =
+        narrow_contraction<kChunk>(a.c.narrow_by_head + matrix(), a.c.ld, nodes, leads, begin);
+    const float* q = NarrowScratch(begin, nodes.all).inverse_pivot;
+    double w[kChunk];
+    load(weights() + static_cast<std::int64_t>(level) * a.c.ld, a.c.ld, w);
+    int possible = 0;
+#pragma unroll
+    for (int r = 0; r < kChunk; ++r) {
+      const int h = lane_id() * kChunk + r;
+      const int end = h <= n ? leads[h] : level;
+      const bool back = end == level;
+      double reaches = 0;
+      if (!back) reaches = end == sink ? 1.0 : q[nodes.number(end)];
+      law.p[r] = w[r] * reaches;
+      possible += !back && w[r] > 0 ? 1 : 0;
+    }
+    most = warp_sum(possible);
+    law.sum();
+    __syncwarp();
+    if (!fits || !(law.total >= kLeastNarrow)) {
+      make_exact(scratch.take(n, level));
+      scratch.give();
+      return;
+    }
+    const double inverse = 1 / law.total;
+#pragma unroll
+    for (int r = 0; r < kChunk; ++r) law.p[r] *= inverse;
+    remove_taken();
+    error = kNarrowError;
   }
 
   /// y of the next child.
@@ -279,7 +316,7 @@ struct Growth {
   }
 
   /// Makes children while their Gumbels reach `bar`, at least one if there is none yet, and at most
-  /// `cap` in all. Without `resolve` stops where rows do not tell. `scratch` has a place to
+  /// `cap` in all. Without `resolve` stops where the law does not tell. `scratch` has a place to
   /// contract in.
   template <typename Scratch>
   __device__ __forceinline__ void grow(double bar, bool resolve, int cap, Scratch& scratch) {
@@ -298,7 +335,7 @@ struct Growth {
       }
       int head = law.choose(__shfl_sync(kAllLanes, uniform[0], count - base));
       double p = entry(law.p, head);
-      if (error > 0 && !(error < p)) {  // Perhaps impossible: rows do not tell.
+      if (error > 0 && !(error < p)) {  // Perhaps impossible: the law does not tell.
         make_exact(scratch.take(n, level));
         scratch.give();
         head = law.choose(__shfl_sync(kAllLanes, uniform[1], count - base));

@@ -280,12 +280,11 @@ __device__ __noinline__ void resolve(const BeamArgs& a, int b, int level, int n,
 template <int kChunk>
 __global__ void __launch_bounds__(kSelectThreads, 2)
     select_kernel(const __grid_constant__ BeamArgs a, int level) {
-  extern __shared__ __align__(16) unsigned char memory[];
   __shared__ SelectShared m;
   const int tid = static_cast<int>(threadIdx.x);
   const int b = static_cast<int>(blockIdx.x);
   const std::int64_t base = static_cast<std::int64_t>(b) * a.width;
-  double* gumbels = reinterpret_cast<double*>(memory);
+  double* gumbels = reinterpret_cast<double*>(block_memory);
   const SelectLayout layout(a.width);
   int* its_states = reinterpret_cast<int*>(gumbels + layout.children);
   // How many children of each prefix are selected, then where they begin.

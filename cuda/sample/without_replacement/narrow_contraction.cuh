@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Contraction in float32, which holds because nothing is subtracted: every probability has a
+// relative error of a few n 2^-24, whatever the weights, as long as float's range does.
+//
+// One warp has few instructions under way, so branches and waiting are what costs: words are
+// eliminated four at a time, a block of four is always full, and how many columns a lane has is
+// known when this is compiled.
+#pragma once
+
+#include <cstddef>
+
+#include "cuda/core/warp.cuh"
+
+namespace taproot::cuda {
+
+/// Words that may be left: four columns a lane, or fewer if that does.
+inline constexpr int kMostNarrow = 4 * kWarp;
+inline constexpr int kFour = 4;
+/// Rows under way at once.
+template <int kColumns>
+inline constexpr int kRowsAhead = kColumns == 1 ? 8 : 4;
+/// Below this a pivot might have lost digits to underflow, whose error is absolute, 2^-149: the law
+/// is then found in double.
+inline constexpr float kLeastNarrow = 0x1p-60F;
+/// What underflow may do to a probability found with pivots above that.
+inline constexpr double kNarrowError = 0x1p-60;
+
+/// Of `count` numbers, 0 the one that stays, with those added that make the others a multiple of
+/// four.
+TAPROOT_HOST_DEVICE inline constexpr int filled_up(int count) { return (count + 2) / 4 * 4 + 1; }
+
+/// The undecided words without the sink: i is number 0. Numbers from `count` to `all` are of no
+/// word, and have no edges but one of weight 1 from the sink.
+struct NarrowNodes {
+  int i;
+  int sink;
+  int count;
+  int all;
+
+  __device__ NarrowNodes(int n, int node, int its_sink)
+      : i(node),
+        sink(its_sink),
+        count(n - node + 1 - (its_sink > node ? 1 : 0)),
+        all(filled_up(count)) {}
+  __device__ int number(int node) const { return node - i - (sink > i && node > sink ? 1 : 0); }
+  __device__ int node(int number) const {
+    const int x = number + i;
+    return x + (sink > i && x >= sink ? 1 : 0);
+  }
+};
+
+/// Floats that it takes when i is decided next, a multiple of four.
+TAPROOT_HOST_DEVICE inline constexpr std::int64_t narrow_scratch(int n, int i) {
+  const std::int64_t all = filled_up(n - i + 1);
+  return (5 * all + (all + 1) * (all | 1) + 3) / 4 * 4;
+}
+
+/// Dynamic shared memory. By its name the compiler knows what it is, which makes loads and stores
+/// half as long as by a pointer that may be to anything.
+extern __shared__ __align__(16) unsigned char block_memory[];
+
+/// Where they are in it.
+struct NarrowScratch {
+  float4* into;          ///< Of the words being eliminated, their weights by head.
+  float* inverse_pivot;  ///< And in the end q.
+  float* x;              ///< [h][m], the sink's row last
+  float* ends;           ///< That row.
+  int side;
+
+  /// From so many bytes on.
+  __device__ NarrowScratch(int begin, int all) {
+    float* memory = reinterpret_cast<float*>(block_memory + begin);
+    into = reinterpret_cast<float4*>(memory);
+    inverse_pivot = memory + 4 * all;
+    x = inverse_pivot + all;
+    side = all | 1;
+    ends = x + all * side;
+  }
+};
+
+/// The weights of the contracted problem.
+template <int kColumns>
+__device__ __forceinline__ void merge(const float* __restrict__ by_head, int ld,
+                                      const NarrowNodes& nodes,
+                                      const std::uint16_t* __restrict__ leads,
+                                      const NarrowScratch& to) {
+  constexpr int kAhead = kRowsAhead<kColumns>;
+  const int lane = lane_id();
+  const int count = nodes.count;
+  int column[kColumns];
+#pragma unroll
+  for (int c = 0; c < kColumns; ++c) {
+    const int m = lane + kWarp * c;
+    column[c] = m < count ? nodes.node(m) : 0;  // Column 0 is there, and empty.
+    if (m < count) to.ends[m] = 0;
+  }
+  // Words that are undecided have their own row.
+  for (int h0 = 0; h0 < count; h0 += kAhead) {
+    float w[kAhead][kColumns];
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) {
+      const int h = nodes.node(min(h0 + j, count - 1));
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) w[j][c] = by_head[h * ld + column[c]];
+    }
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) {
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) {
+        const int m = lane + kWarp * c;
+        if (h0 + j < count && m < count) to.x[(h0 + j) * to.side + m] = w[j][c];
+      }
+    }
+  }
+  for (int none = count; none < nodes.all; ++none) {
+    for (int other = lane; other < nodes.all; other += kWarp) {
+      to.x[none * to.side + other] = 0;
+      to.x[other * to.side + none] = 0;
+    }
+    if (lane == 0) to.ends[none] = 1;
+  }
+  // ROOT, the sink and the words before i add to where they lead. (What leads back to m is a
+  // self-loop: the diagonal, which is never read.)
+  const int others = nodes.i + (nodes.sink > nodes.i ? 1 : 0);
+  for (int h0 = 0; h0 < others; h0 += kAhead) {
+    int row[kAhead];
+    float w[kAhead][kColumns];
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) {
+      const int h = h0 + j < nodes.i ? h0 + j : nodes.sink;
+      const int end = leads[h];
+      row[j] = end == nodes.sink ? nodes.all : nodes.number(end);
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) {
+        w[j][c] = h0 + j < others ? by_head[h * ld + column[c]] : 0.0F;
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) {
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) {
+        const int m = lane + kWarp * c;
+        if (m < count) to.x[row[j] * to.side + m] += w[j][c];
+      }
+    }
+  }
+  __syncwarp();
+}
+
+/// Eliminates the words top, top - 1, top - 2, top - 3; returns the least pivot.
+template <int kColumns>
+__device__ __forceinline__ float eliminate_four(const NarrowScratch& s, int top) {
+  const int lane = lane_id();
+  const int left = top - kFour + 1;  // Numbers below stay.
+  // Pivot j is number top - j.
+  float into[kColumns][kFour];
+  float sum[kFour] = {0, 0, 0, 0};
+#pragma unroll
+  for (int c = 0; c < kColumns; ++c) {
+    const int h = lane + kWarp * c;
+    const float* row = s.x + min(h, left - 1) * s.side + top;
+#pragma unroll
+    for (int j = 0; j < kFour; ++j) {
+      into[c][j] = h < left ? row[-j] : 0.0F;
+      sum[j] += into[c][j];
+    }
+  }
+  float within[kFour][kFour];  // [head][modifier]
+  float ends[kFour];
+#pragma unroll
+  for (int j = 0; j < kFour; ++j) {
+    ends[j] = s.ends[top - j];
+#pragma unroll
+    for (int a = 0; a < kFour; ++a) within[a][j] = s.x[(top - a) * s.side + top - j];
+  }
+  // Those below as heads, and the sink's.
+  float part[kColumns][kFour];
+  float end[kColumns];
+#pragma unroll
+  for (int c = 0; c < kColumns; ++c) {
+    const int m = min(lane + kWarp * c, left - 1);
+    end[c] = s.ends[m];
+#pragma unroll
+    for (int j = 0; j < kFour; ++j) part[c][j] = s.x[(top - j) * s.side + m];
+  }
+#pragma unroll
+  for (int step = kWarp / 2; step > 0; step /= 2) {
+#pragma unroll
+    for (int j = 0; j < kFour; ++j) sum[j] += __shfl_xor_sync(kAllLanes, sum[j], step);
+  }
+  float inverse[kFour];
+  float share[kFour][kFour];  // [pivot][a later one as modifier]
+  float least = HUGE_VALF;
+#pragma unroll
+  for (int j = 0; j < kFour; ++j) {
+    float pivot = sum[j] + ends[j];
+#pragma unroll
+    for (int a = j + 1; a < kFour; ++a) pivot += within[a][j];
+    least = fminf(least, pivot);
+    inverse[j] = __frcp_rn(pivot);
+#pragma unroll
+    for (int a = j + 1; a < kFour; ++a) {
+      share[j][a] = within[j][a] * inverse[j];
+      sum[a] = fmaf(share[j][a], sum[j], sum[a]);
+      ends[a] = fmaf(share[j][a], ends[j], ends[a]);
+#pragma unroll
+      for (int h = j + 1; h < kFour; ++h) {
+        if (h != a) within[h][a] = fmaf(share[j][a], within[h][j], within[h][a]);
+      }
+    }
+  }
+  // Their weights by head, each after those before it; and the shares of those that stay.
+#pragma unroll
+  for (int c = 0; c < kColumns; ++c) {
+    const int h = lane + kWarp * c;
+#pragma unroll
+    for (int j = 0; j < kFour; ++j) {
+#pragma unroll
+      for (int a = 0; a < j; ++a) {
+        into[c][j] = fmaf(share[a][j], into[c][a], into[c][j]);
+        part[c][j] = fmaf(part[c][a], within[j][a], part[c][j]);
+      }
+      part[c][j] *= inverse[j];
+      end[c] = fmaf(part[c][j], ends[j], end[c]);
+    }
+    if (h < left) {
+      s.into[h] = make_float4(into[c][0], into[c][1], into[c][2], into[c][3]);
+      s.ends[h] = end[c];
+      float* row = s.x + h * s.side + top;
+#pragma unroll
+      for (int j = 0; j < kFour; ++j) row[-j] = into[c][j];
+    }
+  }
+  __syncwarp();
+  if (lane == 0) {
+#pragma unroll
+    for (int j = 0; j < kFour; ++j) {
+      s.ends[top - j] = ends[j];
+      s.inverse_pivot[top - j] = inverse[j];
+#pragma unroll
+      for (int a = j + 1; a < kFour; ++a) s.x[(top - a) * s.side + top - j] = within[a][j];
+    }
+  }
+  constexpr int kRows = kRowsAhead<kColumns>;
+  for (int h0 = 0; h0 < left; h0 += kRows) {
+    float4 from[kRows];
+    float value[kRows][kColumns];
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      const int h = min(h0 + r, left - 1);
+      from[r] = s.into[h];
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) {
+        value[r][c] = s.x[h * s.side + min(lane + kWarp * c, left - 1)];
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) {
+        float total = fmaf(part[c][0], from[r].x, value[r][c]);
+        total = fmaf(part[c][1], from[r].y, total);
+        total = fmaf(part[c][2], from[r].z, total);
+        total = fmaf(part[c][3], from[r].w, total);
+        const int m = lane + kWarp * c;
+        if (h0 + r < left && m < left) s.x[(h0 + r) * s.side + m] = total;
+      }
+    }
+  }
+  __syncwarp();
+  return least;
+}
+
+/// Eliminates top, ..., 1, with fewer columns as there are fewer words; returns the least pivot.
+template <int kColumns>
+__device__ __forceinline__ float eliminate_all(const NarrowScratch& s, int top) {
+  float least = HUGE_VALF;
+  for (; top - kFour + 1 > (kColumns - 1) * kWarp; top -= kFour) {
+    least = fminf(least, eliminate_four<kColumns>(s, top));
+  }
+  if constexpr (kColumns > 1) least = fminf(least, eliminate_all<kColumns - 1>(s, top));
+  return least;
+}
+
+/// q of all, into s.inverse_pivot: each, once known, is passed on to the words after it.
+template <int kColumns>
+__device__ __forceinline__ void substitute(const NarrowScratch& s, int count) {
+  constexpr int kAhead = kRowsAhead<kColumns>;
+  const int lane = lane_id();
+  float sum[kColumns];
+  float inverse[kColumns];
+#pragma unroll
+  for (int c = 0; c < kColumns; ++c) {
+    const int m = lane + kWarp * c;
+    sum[c] = m > 0 && m < count ? s.ends[m] : 0.0F;
+    inverse[c] = m > 0 && m < count ? s.inverse_pivot[m] : 0.0F;
+  }
+#pragma unroll
+  for (int own = 0; own < kColumns; ++own) {
+    const int end = min(count, kWarp * (own + 1));
+    for (int k0 = kWarp * own; k0 < end; k0 += kAhead) {
+      float row[kAhead][kColumns];
+#pragma unroll
+      for (int j = 0; j < kAhead; ++j) {
+        const int k = min(k0 + j, count - 1);
+#pragma unroll
+        for (int c = own; c < kColumns; ++c) {
+          const int m = lane + kWarp * c;
+          const float value = s.x[k * s.side + min(m, count - 1)];
+          row[j][c] = m > k0 + j && m < count ? value : 0.0F;
+        }
+      }
+#pragma unroll
+      for (int j = 0; j < kAhead; ++j) {
+        // Beyond the last there is nothing to pass on: the rows are 0.
+        const float q = __shfl_sync(kAllLanes, sum[own] * inverse[own], (k0 + j) % kWarp);
+#pragma unroll
+        for (int c = own; c < kColumns; ++c) sum[c] = fmaf(row[j][c], q, sum[c]);
+      }
+    }
+  }
+  __syncwarp();
+#pragma unroll
+  for (int c = 0; c < kColumns; ++c) {
+    const int m = lane + kWarp * c;
+    if (m < count) s.inverse_pivot[m] = sum[c] * inverse[c];
+  }
+  __syncwarp();
+}
+
+template <int kColumns>
+__device__ __noinline__ bool narrow_contraction_of(const float* __restrict__ by_head, int ld,
+                                                   NarrowNodes nodes,
+                                                   const std::uint16_t* __restrict__ leads,
+                                                   int begin) {
+  const NarrowScratch s(begin, nodes.all);
+  merge<kColumns>(by_head, ld, nodes, leads, s);
+  const float least = eliminate_all<kColumns>(s, nodes.all - 1);
+  substitute<kColumns>(s, nodes.count);
+  return least >= kLeastNarrow;
+}
+
+/// As contracted_law(), as far as q, in the shared memory from `begin` on: that of number m is
+/// NarrowScratch::inverse_pivot[m]. False if float's range may not do.
+template <int kMostColumns>
+__device__ __forceinline__ bool narrow_contraction(const float* by_head, int ld,
+                                                   const NarrowNodes& nodes,
+                                                   const std::uint16_t* leads, int begin) {
+  if constexpr (kMostColumns > 1) {
+    if (nodes.count <= (kMostColumns - 1) * kWarp) {
+      return narrow_contraction<kMostColumns - 1>(by_head, ld, nodes, leads, begin);
+    }
+  }
+  return narrow_contraction_of<kMostColumns>(by_head, ld, nodes, leads, begin);
+}
+
+}  // namespace taproot::cuda
