@@ -97,7 +97,8 @@ Wide single_root_steps(const FactorData& data, Scratch& scratch) {
   for (int m = 1; m <= n; ++m) {
     Wide v = 0.0;
     for (int r = 1; r <= n; ++r) {
-      if (r == m || root_weight[index(r)].is_zero()) continue;
+      if (r == m || data.last[index(r)] == 0)
+        continue;  // No tree has that root, whatever its edge.
       v += root_weight[index(r)] * (share[index(r)] * h(r, m) + share[index(m)] * h(m, r));
     }
     total += column_sum(data.table, m) * v;

@@ -149,6 +149,26 @@ TEST(Queries, ExpectedStepsAndTriesAreExact) {
   }
 }
 
+// Of graphs with few edges many have words with a ROOT edge that are the root of no tree.
+TEST(Queries, ExpectedStepsAreExactOnSparseGraphs) {
+  int with_such_words = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    const Problem problem = oracle::sparse(3 + static_cast<int>(seed % 4), 0.45, seed);
+    const auto f = eliminate(ScoreView(problem.scores.data(), problem.n));
+    if (!f.outcome().ok()) continue;
+    const std::vector<double> roots = root_marginals(f);
+    for (std::size_t m = 1; m <= static_cast<std::size_t>(problem.n); ++m) {
+      if (roots[m - 1] == 0 && problem.scores[m] > -HUGE_VAL) {
+        ++with_such_words;
+        break;
+      }
+    }
+    const double steps = oracle::matrix_tree(problem, Root::kSingle).expected_steps;
+    EXPECT_NEAR(expected_steps(f), steps, 1e-12 * std::max(1.0, steps)) << "seed " << seed;
+  }
+  EXPECT_GE(with_such_words, 20);
+}
+
 // Near the largest scores the columns' scales add up to more than a double counts exactly.
 TEST(Queries, ExpectedTriesAreExactForTheLargestScores) {
   for (const int n : {7, 9, 20}) {
