@@ -91,6 +91,15 @@ void Cuda::marginals(const CudaScores& scores, CudaOutcome* outcomes, const Cuda
   impl_->marginals(cuda::batch_of(scores), inside(outcomes), out, nullptr, log_z, stream);
 }
 
+void Cuda::hessian_product(const CudaScores& scores, const CudaEdges& direction,
+                           CudaOutcome* outcomes, const CudaEdges& out, void* stream) {
+  check(scores, outcomes, "Cuda::hessian_product");
+  detail::require((direction.data != nullptr && out.data != nullptr) || scores.size == 0,
+                  "Cuda::hessian_product", "direction or out is null");
+  const CurrentDevice current(impl_->device);
+  impl_->hessian_product(cuda::batch_of(scores), direction, inside(outcomes), out, stream);
+}
+
 void Cuda::sample(const CudaScores& scores, std::size_t k, std::uint64_t seed,
                   CudaOutcome* outcomes, const CudaTrees& out, void* stream,
                   std::uint32_t first_sentence) {

@@ -5,6 +5,7 @@
 
 #include "cuda/core/arena.h"
 #include "cuda/core/counter.h"
+#include "cuda/query/hessian.h"
 #include "cuda/query/inference.h"
 #include "cuda/sample/sample.h"
 #include "cuda/sample/without_replacement/beam.h"
@@ -59,6 +60,17 @@ void take_matrices(Arena& arena, const Batch& batch, const Shape& shape, std::si
           ? nullptr
           : arena.take<unsigned char>(static_cast<std::size_t>(batch.size) *
                                       static_cast<std::size_t>(args.matrix_stride) * scalar);
+}
+
+// The edges from sentence `begin` on.
+void* moved(const CudaEdges& edges, int begin) {
+  const std::int64_t shift = begin * edges.sentence_stride;
+  return edges.is_double ? static_cast<void*>(static_cast<double*>(edges.data) + shift)
+                         : static_cast<void*>(static_cast<float*>(edges.data) + shift);
+}
+EdgeOutput output_of(const CudaEdges& edges, int begin) {
+  return {moved(edges, begin),   edges.is_double,   nullptr,
+          edges.sentence_stride, edges.head_stride, edges.modifier_stride};
 }
 
 // The sentences that float's range does not fit are done again in double.
@@ -152,16 +164,62 @@ void Cuda::Impl::marginals(const Batch& batch, cuda::DeviceOutcome* outcomes, co
     args.outcomes = outcomes + begin;
     args.log_z = log_z == nullptr ? nullptr : log_z + begin;
     if (out.data != nullptr) {
-      const std::int64_t shift = offsets == nullptr ? begin * out.sentence_stride : 0;
-      args.marginals = {out.is_double ? static_cast<void*>(static_cast<double*>(out.data) + shift)
-                                      : static_cast<void*>(static_cast<float*>(out.data) + shift),
-                        out.is_double,
-                        offsets == nullptr ? nullptr : offsets + begin,
-                        out.sentence_stride,
-                        out.head_stride,
-                        out.modifier_stride};
+      args.marginals = cuda::output_of(out, offsets == nullptr ? begin : 0);
+      if (offsets != nullptr) args.marginals.offsets = offsets + begin;
     }
     cuda::infer(*this, args, narrow, wide, stream);
+  }
+}
+
+void Cuda::Impl::hessian_product(const Batch& batch, const CudaEdges& direction,
+                                 cuda::DeviceOutcome* outcomes, const CudaEdges& out,
+                                 void* stream) {
+  if (batch.size == 0) return;
+  if (!fits(batch.max_n) || cuda::hessian_parts(batch.max_n, most_shared) == 0) {
+    return cuda::launch_refusal(outcomes, batch.size, stream);
+  }
+  // In double whatever the precision: derivatives are differences.
+  const cuda::Shape wide = shape(batch.max_n, sizeof(double));
+  const auto nodes = static_cast<std::size_t>(batch.max_n) + 1;
+  const auto lay_out = [&](Arena& arena, const Batch& part, cuda::InferenceArgs& infer) {
+    const auto size = static_cast<std::size_t>(part.size);
+    infer = {};
+    infer.batch = part;
+    infer.only = cuda::kEverySentence;
+    cuda::take_matrices(arena, part, wide, sizeof(double), infer, infer.weights);
+    infer.factors = arena.take<double>(size * nodes * nodes);
+    infer.gradient = arena.take<double>(size * nodes * nodes);
+    infer.pivots = arena.take<double>(size * nodes);
+    infer.order = arena.take<std::int32_t>(size * nodes);
+    cuda::HessianArgs args{};
+    args.batch = part;
+    args.weights = infer.weights;
+    args.factors = infer.factors;
+    args.gradient = infer.gradient;
+    args.pivots = infer.pivots;
+    args.order = infer.order;
+    args.values = arena.take<double>(size * nodes * nodes);
+    args.tangent = arena.take<double>(size * nodes * nodes);
+    args.gradient_tangent = arena.take<double>(size * nodes * nodes);
+    return args;
+  };
+  cuda::InferenceArgs infer{};
+  Arena one;
+  lay_out(one, cuda::slice(batch, 0, 1), infer);
+  const int step = sentences_at_once(one.used(), static_cast<std::size_t>(batch.size));
+  for (int begin = 0; begin < batch.size; begin += step) {
+    const Batch part = cuda::slice(batch, begin, std::min(step, batch.size - begin));
+    Arena size;
+    lay_out(size, part, infer);
+    Arena arena(workspace(size.used()));
+    cuda::HessianArgs args = lay_out(arena, part, infer);
+    infer.outcomes = outcomes + begin;
+    args.outcomes = outcomes + begin;
+    args.direction = {cuda::moved(direction, begin), direction.is_double, direction.sentence_stride,
+                      direction.head_stride, direction.modifier_stride};
+    args.out = cuda::output_of(out, begin);
+    cuda::launch_inference<double>(infer, wide, stream);
+    cuda::launch_hessian(args, most_shared, stream);
   }
 }
 

@@ -30,6 +30,8 @@ struct Cuda::Impl {
                      void* stream);
   void marginals(const cuda::Batch& batch, cuda::DeviceOutcome* outcomes, const CudaEdges& out,
                  const std::int64_t* offsets, double* log_z, void* stream);
+  void hessian_product(const cuda::Batch& batch, const CudaEdges& direction,
+                       cuda::DeviceOutcome* outcomes, const CudaEdges& out, void* stream);
   void sample(const cuda::Batch& batch, int k, std::uint64_t seed, std::uint32_t first_sentence,
               cuda::DeviceOutcome* outcomes, const CudaTrees& out, int width, void* stream);
   void beam(const cuda::Batch& batch, int k, std::uint64_t seed, std::uint32_t first_sentence,

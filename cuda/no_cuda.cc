@@ -25,6 +25,10 @@ Precision Cuda::precision() const { none(); }
 CudaStatistics Cuda::statistics() const { none(); }
 void Cuda::log_partition(const CudaScores&, CudaOutcome*, double*, void*) { none(); }
 void Cuda::marginals(const CudaScores&, CudaOutcome*, const CudaEdges&, double*, void*) { none(); }
+void Cuda::hessian_product(const CudaScores&, const CudaEdges&, CudaOutcome*, const CudaEdges&,
+                           void*) {
+  none();
+}
 void Cuda::sample(const CudaScores&, std::size_t, std::uint64_t, CudaOutcome*, const CudaTrees&,
                   void*, std::uint32_t) {
   none();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cuda/eliminate/layout.h"
+#include "cuda/query/edges.cuh"
 #include "cuda/query/gradient.cuh"
 #include "cuda/query/inference.h"
 
@@ -55,26 +56,6 @@ __device__ inline bool prepare(const SentenceView& scores, int n, bool single, d
   return true;
 }
 
-/// Where the marginals of one sentence go.
-struct EdgeTarget {
-  const EdgeOutput& out;
-  std::int64_t offset;
-  std::int64_t head_stride;
-
-  __device__ EdgeTarget(const EdgeOutput& edges, int b, int n)
-      : out(edges),
-        offset(edges.offsets == nullptr ? b * edges.sentence_stride : edges.offsets[b]),
-        head_stride(edges.head_stride == 0 ? n + 1 : edges.head_stride) {}
-  __device__ void write(int h, int m, double p) const {
-    const std::int64_t at = offset + h * head_stride + m * out.modifier_stride;
-    if (out.is_double) {
-      static_cast<double*>(out.data)[at] = p;
-    } else {
-      static_cast<float*>(out.data)[at] = static_cast<float>(p);
-    }
-  }
-};
-
 template <typename T>
 __device__ inline void write_marginals(const EdgeOutput& out, int b, int n, const double* weights,
                                        const Block<T>& block) {
@@ -94,6 +75,16 @@ __device__ inline void write_marginals(const EdgeOutput& out, int b, int n, cons
 }
 
 template <typename T>
+__device__ inline void write_gradient(double* to, int n, const Block<T>& block) {
+  for (int m = 1 + warp_id(); m <= n; m += warp_count()) {
+    for (int h = lane_id(); h <= n; h += kWarp) {
+      const T g = block.w.matrix[static_cast<std::int64_t>(m) * block.w.ld + h];
+      to[static_cast<std::int64_t>(m) * (n + 1) + h] = h == m ? 0.0 : static_cast<double>(g);
+    }
+  }
+}
+
+template <typename T>
 __device__ inline void write_factors(const InferenceArgs& args, int b, int n, const double* weights,
                                      Block<T>& block) {
   const std::int64_t nodes = args.batch.max_n + 1;
@@ -108,7 +99,7 @@ __device__ inline void write_factors(const InferenceArgs& args, int b, int n, co
     args.order[b * nodes + p] = block.v.order[p];
     args.pivots[b * nodes + p] = p == 0 ? 0.0 : static_cast<double>(block.w.pivot[p]);
   }
-  if (args.batch.single && warp_id() == 0) {
+  if (args.batch.single && args.root_law != nullptr && warp_id() == 0) {
     root_gradient(n, block.w, block.w.dots);
     for (int k = 1 + lane_id(); k <= n; k += kWarp) {
       const int word = block.v.order[k];
@@ -146,10 +137,10 @@ __global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk)
     write_factors(args, b, n, weights, block);
     __syncthreads();
   }
-  if (args.marginals.data != nullptr) {
-    gradient<T, kChunk>(n, single, block.w);
-    write_marginals(args.marginals, b, n, weights, block);
-  }
+  if (args.marginals.data == nullptr && args.gradient == nullptr) return;
+  gradient<T, kChunk>(n, single, block.w);
+  if (args.marginals.data != nullptr) write_marginals(args.marginals, b, n, weights, block);
+  if (args.gradient != nullptr) write_gradient(args.gradient + b * nodes * nodes, n, block);
 }
 
 }  // namespace taproot::cuda

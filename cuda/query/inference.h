@@ -29,12 +29,14 @@ struct InferenceArgs {
   std::int64_t matrix_stride;
   double* log_z;  ///< [size], or null
   EdgeOutput marginals;
-  /// For sampling, or null: factors by position [size][(max_n+1)^2] with rows of n+1, pivots
-  /// [size][max_n+1], the nodes by position, and the roots' law in sentence order.
+  /// For what comes after, or null: factors by position [size][(max_n+1)^2] with rows of n+1,
+  /// pivots [size][max_n+1], the nodes by position; the roots' law in sentence order; G like the
+  /// factors. Clusters of blocks have none of these.
   double* factors;
   double* pivots;
   std::int32_t* order;
   double* root_law;
+  double* gradient;
 };
 
 /// Says of all sentences that they are out of range.

@@ -36,8 +36,8 @@ TAPROOT_API bool cuda_available();
 TAPROOT_API std::string cuda_description();
 
 /// Of the arithmetic on the device. float32 keeps relative accuracy where nothing is subtracted
-/// (log_partition, sample); sentences that its range does not fit are done in float64. Beams are
-/// always float64.
+/// (log_partition, sample, sample_without_replacement); what its range does not fit is done in
+/// float64. Its beams take a fraction of the memory, and are slower: docs/cuda.md.
 enum class Precision : std::uint8_t { kFloat64, kFloat32 };
 
 /// What a Cuda has done so far.
@@ -45,7 +45,7 @@ struct CudaStatistics {
   std::uint64_t launches = 0;   ///< Kernels.
   std::uint64_t on_cpu = 0;     ///< Sentences that double's range did not fit.
   std::uint64_t fallbacks = 0;  ///< Trees by elimination, their walk given up.
-  std::uint64_t exact = 0;      ///< Laws of beams that were found by contraction.
+  std::uint64_t exact = 0;      ///< Laws of beams that were found by contraction in float64.
 };
 
 /// Scores in device memory: a padded array of any strides, counted in elements.
@@ -121,6 +121,11 @@ class TAPROOT_API Cuda {
   /// `log_z` may be null.
   void marginals(const CudaScores& scores, CudaOutcome* outcomes, const CudaEdges& out,
                  double* log_z, void* stream);
+  /// As hessian_product() of taproot/query.h: the derivative of the marginals along `direction`,
+  /// which is only read, and whose values at edges that are forbidden are ignored. NaN if one of
+  /// the others is not finite. Always float64.
+  void hessian_product(const CudaScores& scores, const CudaEdges& direction, CudaOutcome* outcomes,
+                       const CudaEdges& out, void* stream);
   /// k trees a sentence by Algorithm::kAuto; those of sentence b and sample s are the CPU's.
   void sample(const CudaScores& scores, std::size_t k, std::uint64_t seed, CudaOutcome* outcomes,
               const CudaTrees& out, void* stream, std::uint32_t first_sentence = 0);

@@ -57,6 +57,18 @@ CudaScores scores_of(const ReadFloats& array, const Lengths& lengths, bool multi
   return scores;
 }
 
+// A value for every edge; it is the library that promises to read some of them only.
+template <typename Array>
+CudaEdges edges_in(const Array& edges, const ReadFloats& scores) {
+  require(edges.ndim() == 3 && edges.shape(0) == scores.shape(0) &&
+              edges.shape(1) == scores.shape(1) && edges.shape(2) == scores.shape(2),
+          "values of edges must have the shape of scores");
+  require(holds_doubles(edges) || edges.dtype() == nb::dtype<float>(),
+          "values of edges must be float32 or float64");
+  return {const_cast<void*>(static_cast<const void*>(edges.data())), holds_doubles(edges),
+          edges.stride(0), edges.stride(1), edges.stride(2)};
+}
+
 // Trees as [k][B][N].
 CudaTrees trees_in(const OnDevice<std::int32_t>& heads, const CudaScores& scores) {
   require(heads.ndim() == 3 && heads.shape(1) == scores.size &&
@@ -87,15 +99,17 @@ class DeviceQueue {
   void marginals(ReadFloats scores, Lengths lengths, bool multi, OnDevice<std::int32_t> outcomes,
                  DeviceFloats out, OnDevice<double> log_z) {
     const CudaScores in = scores_of(scores, lengths, multi, outcomes);
-    require(out.ndim() == 3 && out.shape(0) == in.size && out.shape(1) == scores.shape(1) &&
-                out.shape(2) == scores.shape(1),
-            "out must have the shape of scores");
-    require(holds_doubles(out) || out.dtype() == nb::dtype<float>(),
-            "out must be float32 or float64");
+    const CudaEdges edges = edges_in(out, scores);
     require(log_z.size() == in.size, "log_z must have shape (B,)");
-    const CudaEdges edges{out.data(), holds_doubles(out), out.stride(0), out.stride(1),
-                          out.stride(2)};
     run([&] { cuda_.marginals(in, outcomes_in(outcomes), edges, log_z.data(), stream_); });
+  }
+
+  void hessian_product(ReadFloats scores, Lengths lengths, bool multi, ReadFloats direction,
+                       OnDevice<std::int32_t> outcomes, DeviceFloats out) {
+    const CudaScores in = scores_of(scores, lengths, multi, outcomes);
+    const CudaEdges to = edges_in(out, scores);
+    const CudaEdges along = edges_in(direction, scores);
+    run([&] { cuda_.hessian_product(in, along, outcomes_in(outcomes), to, stream_); });
   }
 
   void sample(ReadFloats scores, Lengths lengths, bool multi, std::uint64_t seed,
@@ -170,6 +184,8 @@ void init_cuda(nb::module_& m) {
       .def("log_partition", &DeviceQueue::log_partition, scores, lengths, "multi"_a, outcomes, out)
       .def("marginals", &DeviceQueue::marginals, scores, lengths, "multi"_a, outcomes, out,
            nb::arg("log_z").noconvert())
+      .def("hessian_product", &DeviceQueue::hessian_product, scores, lengths, "multi"_a,
+           nb::arg("direction").noconvert(), outcomes, out)
       .def("sample", &DeviceQueue::sample, scores, lengths, "multi"_a, "seed"_a, "first_sentence"_a,
            outcomes, heads)
       .def("sample_without_replacement", &DeviceQueue::sample_without_replacement, scores, lengths,

@@ -17,7 +17,7 @@ from . import _distribution, _taproot
 from ._arrays import as_count, as_first, as_seed
 from ._distribution import Root
 from ._errors import raise_failures
-from ._results import WithoutReplacement, horvitz_thompson_weight
+from ._results import WithoutReplacement
 from ._torch_tree import is_tree
 
 _STATUS = ["ok", "no_tree", "bad_score", "empty", "step_limit", "numerical_loss"]
@@ -25,6 +25,15 @@ _OUT_OF_RANGE = 100  # There is an answer, but not in double: the CPU has it.
 
 # A queue has a workspace for the calls in flight, so there is one for each stream.
 _queues: dict[tuple[int, int, bool], _taproot.DeviceQueue] = {}
+
+
+def _weights(log_prob: Tensor, threshold: Tensor) -> Tensor:
+    """taproot.horvitz_thompson_weight where the trees are: p / q [B, k], and 0 where there is no tree."""
+    kappa = threshold[:, None]
+    x = torch.exp(log_prob - kappa)
+    rest = -torch.expm1(-x)
+    small = torch.exp(kappa) * torch.where(x > 0, x / rest, torch.ones_like(x))
+    return torch.where(log_prob > -torch.inf, torch.where(x < 1, small, torch.exp(log_prob) / rest), 0.0)
 
 
 class CudaTrees:
@@ -63,9 +72,9 @@ class CudaTrees:
             return self._lengths
         return torch.full((self._batch,), self._n, dtype=torch.int32, device=self._scores.device)
 
-    def _queue(self) -> _taproot.DeviceQueue:
+    def _queue(self, in_double: bool) -> _taproot.DeviceQueue:
         device = self._scores.device.index or 0
-        key = (device, torch.cuda.current_stream(device).cuda_stream, self._scores.dtype == torch.float64)
+        key = (device, torch.cuda.current_stream(device).cuda_stream, in_double)
         if key not in _queues:
             _queues[key] = _taproot.DeviceQueue(key[1], key[2])
         return _queues[key]
@@ -78,8 +87,10 @@ class CudaTrees:
     def _ask(self, operation: str, *arguments: Any) -> list[int]:
         """Runs it, raises where a sentence has no answer; the sentences that only the CPU can answer come back."""
         outcomes = self._empty((self._batch, 3), torch.int32)
+        # Beams of long sentences are faster in double, and derivatives are differences.
+        in_double = self._scores.dtype == torch.float64 or operation not in ("log_partition", "marginals", "sample")
         with torch.cuda.device(self._scores.device):
-            run = getattr(self._queue(), operation)
+            run = getattr(self._queue(in_double), operation)
             run(self._scores, self._lengths, self._root == "multi", *arguments[:-1], outcomes, *arguments[-1])
         if self._batch == 0:
             return []
@@ -113,6 +124,18 @@ class CudaTrees:
         rest = self._ask("marginals", (out, self._empty((self._batch,), torch.float64)))
         if rest:
             out[rest] = torch.from_numpy(self._on_cpu(rest).marginals()).to(out)[rest]
+        return out
+
+    def hessian_product(self, direction: Tensor) -> Tensor:
+        """In float64; direction [B, N+1, N+1]."""
+        fill = None if self._lengths is None else 0.0
+        out = self._empty((self._batch, self._n + 1, self._n + 1), torch.float64, fill)
+        rest = self._ask("hessian_product", direction.detach().resolve_neg(), (out,))
+        if rest:
+            vectors = np.zeros((max(rest) + 1, self._n + 1, self._n + 1))
+            vectors[rest] = direction[rest].double().cpu().numpy()
+            found = self._on_cpu(rest)._hessian_product(vectors, or_nan=True)
+            out[rest] = torch.from_numpy(found).to(out.device)[rest]
         return out
 
     def entropy(self) -> Tensor:
@@ -161,13 +184,11 @@ class CudaTrees:
         rest = self._ask("sample_without_replacement", as_seed(seed), 0, (heads, log_prob, gumbel, threshold, counts))
         if rest:
             raise ValueError(f"sentence {rest[0]} is beyond what the device's beam can do; use the CPU for it")
-        p, kappa = log_prob.T.cpu().numpy(), threshold.cpu().numpy()
-        weights = np.where(p > -np.inf, horvitz_thompson_weight(p, kappa), 0.0)
         return WithoutReplacement(
             heads=heads,
             log_prob=log_prob.T,
             gumbel=gumbel.T,
-            weights=torch.from_numpy(weights).to(heads.device),
+            weights=_weights(log_prob, threshold).T,
             threshold=threshold,
             exhausted=threshold == -torch.inf,
             counts=counts,

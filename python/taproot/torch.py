@@ -7,9 +7,10 @@ All arithmetic on the CPU is in float64 and exact; results have the scores' dtyp
 differentiated twice, ``marginals``, ``expectation``, ``entropy`` and the divergences once; asking for more is an error.
 ``torch.func`` is not supported.
 
-CUDA tensors stay on their device, where taproot was built for it (``taproot.cuda_available()``): ``log_partition`` and
-``log_prob`` with their gradients, ``marginals`` and ``entropy`` without, ``sample``, and ``sample_without_replacement``
-by ``beam``, on PyTorch's current stream, in the scores' precision. The rest says that it is not done there.
+CUDA tensors stay on their device, where taproot was built for it (``taproot.cuda_available()``): ``log_partition``,
+``log_prob``, ``marginals`` and ``entropy`` with their derivatives, ``sample``, and ``sample_without_replacement`` by
+``beam``, on PyTorch's current stream; the first three and samples in the scores' precision, the rest in float64.
+What is not done there (decoding, divergences) says so.
 
 >>> import torch, taproot.torch
 >>> scores = torch.zeros(4, 4, dtype=torch.float64, requires_grad=True)
@@ -111,7 +112,7 @@ class _HessianProduct(torch.autograd.Function):
         ctx.save_for_backward(scores)
         ctx.trees = trees
         if isinstance(trees, CudaTrees):
-            trees.not_here("a derivative of marginals, entropy or a divergence")
+            return trees.hessian_product(vector.reshape((len(trees), *vector.shape[-2:]))).reshape(vector.shape)
         direction = _numpy(vector, "the gradient").astype(np.float64).reshape((len(trees), *vector.shape[-2:]))
         found = trees._hessian_product(np.ascontiguousarray(direction), or_nan=True)
         return torch.from_numpy(found).reshape(vector.shape)

@@ -63,15 +63,24 @@ def test_gradients(root: Any) -> None:
     for function in (
         lambda s, h: tt.log_partition(s, lengths, root).sum(),
         lambda s, h: (tt.log_prob(s, h, lengths, root) * 0.5).sum(),
+        lambda s, h: tt.entropy(s, lengths, root).sum(),
+        lambda s, h: tt.marginals(s, lengths, root).square().sum(),
     ):
         leaf, on_device = scores.clone().requires_grad_(), scores.cuda().requires_grad_()
         function(leaf, heads).backward()
         function(on_device, heads.cuda()).backward()
         torch.testing.assert_close(on_device.grad.cpu(), leaf.grad, rtol=0, atol=1e-12)
-    twice = scores.cuda().requires_grad_()
-    (grad,) = torch.autograd.grad(tt.log_partition(twice, lengths, root).sum(), twice, create_graph=True)
-    with pytest.raises(NotImplementedError, match="not done on a device"):
+    of_gradients = []
+    for there in (scores.clone().requires_grad_(), scores.cuda().requires_grad_()):
+        (grad,) = torch.autograd.grad(tt.log_partition(there, lengths, root).sum(), there, create_graph=True)
         grad.square().sum().backward()
+        of_gradients.append(there.grad.cpu())
+    torch.testing.assert_close(*of_gradients, rtol=0, atol=1e-12)
+    single = scores.float().cuda().requires_grad_()
+    tt.entropy(single, lengths, root).sum().backward()
+    exact = scores.float().double().requires_grad_()
+    tt.entropy(exact, lengths, root).sum().backward()
+    torch.testing.assert_close(single.grad.cpu().double(), exact.grad, rtol=0, atol=1e-6)
 
 
 @needs_device
@@ -99,6 +108,9 @@ def test_without_replacement() -> None:
     assert bool(s.exhausted[1]) and count == len(every) and not bool(s.exhausted[0])
     assert sorted(heads[:count, 1, :3].tolist()) == sorted(every.heads.tolist())
     assert float(s.weights[:, 1].sum()) == pytest.approx(1)
+    there, weights = s.log_prob.cpu().numpy(), s.weights.cpu().numpy()
+    expected = taproot.horvitz_thompson_weight(there, s.threshold.cpu().numpy())
+    np.testing.assert_allclose(weights, np.where(there > -np.inf, expected, 0), rtol=1e-12)
 
 
 @needs_device
@@ -131,6 +143,10 @@ def test_beyond_double_goes_to_the_cpu() -> None:
     )
     torch.testing.assert_close(tt.log_partition(scores.cuda()).cpu(), tt.log_partition(scores), rtol=1e-12, atol=0)
     torch.testing.assert_close(tt.marginals(scores.cuda()).cpu(), tt.marginals(scores), rtol=0, atol=1e-12)
+    found, exact = scores.cuda().requires_grad_(), scores.clone().requires_grad_()
+    for leaf in (found, exact):
+        tt.marginals(leaf).square().sum().backward()
+    torch.testing.assert_close(found.grad.cpu(), exact.grad, rtol=0, atol=1e-11)
 
 
 @needs_device

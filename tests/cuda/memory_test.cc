@@ -133,7 +133,126 @@ void expect_marginals(RootRule root) {
   }
 }
 
+// The Hessian times a vector, of a padded batch along a transposed direction, is the CPU's.
+template <typename T>
+void expect_hessian(RootRule root) {
+  constexpr std::size_t kSide = Padded<T>::kSide;
+  Padded<T> batch;
+  Cuda cuda;
+  Stream stream;
+  const std::size_t cells = batch.problems.size() * kSide * kSide;
+  std::vector<T> direction(cells);  // [b][m][h]
+  for (std::size_t i = 0; i < cells; ++i) {
+    direction[i] = static_cast<T>(100 * std::sin(static_cast<double>(i)));
+  }
+  DeviceArray<T> along;
+  DeviceArray<double> out;
+  send(along, direction);
+  send(out, std::vector<double>(cells, -7));
+  const CudaEdges from{along.data(), sizeof(T) == sizeof(double), kSide * kSide, 1, kSide};
+  const CudaEdges to{out.data(), true, kSide * kSide, kSide, 1};
+  cuda.hessian_product(batch.scores(root), from, batch.outcomes.data(), to, stream.get());
+  stream.wait();
+  const auto outcomes = fetch(batch.outcomes, batch.problems.size());
+  const auto found = fetch(out, cells);
+  for (std::size_t b = 0; b < batch.problems.size(); ++b) {
+    const Problem& p = batch.problems[b];
+    const Factorization f = eliminate({p.scores.data(), p.n}, root);
+    ASSERT_EQ(outcomes[b].status, static_cast<int>(f.outcome().status)) << b;
+    if (!f.outcome().ok()) continue;
+    const auto side = static_cast<std::size_t>(p.n) + 1;
+    std::vector<double> values(side * side);
+    for (std::size_t h = 0; h < side; ++h) {
+      for (std::size_t m = 0; m < side; ++m) {
+        values[h * side + m] = static_cast<double>(direction[(b * kSide + m) * kSide + h]);
+      }
+    }
+    const auto exact = hessian_product(f, values);
+    for (std::size_t h = 0; h < kSide; ++h) {
+      for (std::size_t m = 0; m < kSide; ++m) {
+        const double x = found[(b * kSide + h) * kSide + m];
+        if (h < side && m < side) {
+          EXPECT_NEAR(x, exact[h * side + m], 100 * 0x1p-52 * static_cast<double>(side))
+              << "sentence " << b << ' ' << h << ' ' << m;
+        } else {
+          EXPECT_EQ(x, -7) << "the padding was written";
+        }
+      }
+    }
+  }
+}
+
 class CudaMemory : public OnDevice {};
+
+TEST_F(CudaMemory, HessianProduct) {
+  for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
+    expect_hessian<double>(root);
+    expect_hessian<float>(root);
+  }
+}
+
+// Of all families, and of matrices that shared memory cannot hold: against the CPU, and where the
+// direction is not finite NaN, for that sentence alone.
+TEST_F(CudaMemory, HessianProductOfFamilies) {
+  std::vector<Problem> problems;
+  std::uint64_t seed = 60;
+  for (const int n : lengths({1, 2, 9, 40, 90, 200}, 40)) {
+    problems.push_back(oracle::gaussian(n, 2, ++seed));
+    problems.push_back(oracle::attractor_pairs(n, 12, ++seed));
+    problems.push_back(oracle::sparse(n, 0.6, ++seed));
+    problems.push_back(oracle::heavy_tailed(n, ++seed));
+    problems.push_back(oracle::gaussian(n, 1, ++seed));
+  }
+  for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
+    double worst = 0;
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+      const Problem& p = problems[i];
+      const auto side = static_cast<std::size_t>(p.n) + 1;
+      std::vector<double> direction = p.scores;  // As for the entropy's gradient.
+      const bool broken = i % 5 == 4 && p.n > 1;
+      if (broken) direction[side + 2] = HUGE_VAL;
+      DeviceArray<double> scores;
+      DeviceArray<double> along;
+      DeviceArray<double> out;
+      DeviceArray<CudaOutcome> outcome;
+      send(scores, p.scores);
+      send(along, direction);
+      out.resize(side * side);
+      Cuda cuda;
+      CudaScores in;
+      in.data = scores.data();
+      in.size = 1;
+      in.max_n = p.n;
+      in.head_stride = p.n + 1;
+      in.root = root;
+      const CudaEdges from{along.data(), true, 0, p.n + 1, 1};
+      const CudaEdges to{out.data(), true, 0, p.n + 1, 1};
+      cuda.hessian_product(in, from, outcome.resize(1), to, nullptr);
+      const Factorization f = eliminate({p.scores.data(), p.n}, root);
+      const CudaOutcome status = fetch(outcome, 1)[0];
+      const auto found = fetch(out, side * side);
+      if (!f.outcome().ok() || status.status == kCudaOutOfRange) continue;
+      ASSERT_EQ(status.status, 0);
+      if (broken) {
+        for (const double x : found) EXPECT_TRUE(std::isnan(x));
+        continue;
+      }
+      double largest = 0;
+      for (double& v : direction) {
+        if (v == -HUGE_VAL) v = 0;
+        largest = std::max(largest, std::abs(v));
+      }
+      const auto exact = hessian_product(f, direction);
+      for (std::size_t c = 0; c < exact.size(); ++c) {
+        worst = std::max(
+            worst, std::abs(found[c] - exact[c]) / (largest * 0x1p-52 * static_cast<double>(side)));
+      }
+      expect_ran(cuda);
+    }
+    EXPECT_LE(worst, 4);
+    std::printf("within %.2g of (n+1) 2^-52 max|v|\n", worst);
+  }
+}
 
 TEST_F(CudaMemory, Marginals) {
   for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {

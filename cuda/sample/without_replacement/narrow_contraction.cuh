@@ -116,7 +116,7 @@ __device__ __forceinline__ void merge(const float* __restrict__ by_head, int ld,
   for (int none = count; none < nodes.all; ++none) {
     for (int other = lane; other < nodes.all; other += kWarp) {
       to.x[none * to.side + other] = 0;
-      to.x[other * to.side + none] = 0;
+      if (other < count) to.x[other * to.side + none] = 0;
     }
     if (lane == 0) to.ends[none] = 1;
   }
@@ -159,7 +159,7 @@ __device__ __forceinline__ float eliminate_four(const NarrowScratch& s, int top)
 #pragma unroll
   for (int c = 0; c < kColumns; ++c) {
     const int h = lane + kWarp * c;
-    const float* row = s.x + min(h, left - 1) * s.side + top;
+    const float* row = s.x + h * s.side + top;
 #pragma unroll
     for (int j = 0; j < kFour; ++j) {
       into[c][j] = h < left ? row[-j] : 0.0F;
@@ -179,10 +179,10 @@ __device__ __forceinline__ float eliminate_four(const NarrowScratch& s, int top)
   float end[kColumns];
 #pragma unroll
   for (int c = 0; c < kColumns; ++c) {
-    const int m = min(lane + kWarp * c, left - 1);
-    end[c] = s.ends[m];
+    const int m = lane + kWarp * c;
+    end[c] = m < left ? s.ends[m] : 0.0F;
 #pragma unroll
-    for (int j = 0; j < kFour; ++j) part[c][j] = s.x[(top - j) * s.side + m];
+    for (int j = 0; j < kFour; ++j) part[c][j] = m < left ? s.x[(top - j) * s.side + m] : 0.0F;
   }
 #pragma unroll
   for (int step = kWarp / 2; step > 0; step /= 2) {
@@ -252,7 +252,8 @@ __device__ __forceinline__ float eliminate_four(const NarrowScratch& s, int top)
       from[r] = s.into[h];
 #pragma unroll
       for (int c = 0; c < kColumns; ++c) {
-        value[r][c] = s.x[h * s.side + min(lane + kWarp * c, left - 1)];
+        const int m = lane + kWarp * c;
+        value[r][c] = m < left ? s.x[h * s.side + m] : 0.0F;
       }
     }
 #pragma unroll
