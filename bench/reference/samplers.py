@@ -163,7 +163,7 @@ def main(files):
         ends = np.cumsum((lengths + 1) ** 2)
         taken = {"wilson-marginal": 0.0, "wilson-reject": 0.0}
         for n, end in zip(lengths, ends):
-            s = scores[end - (n + 1) ** 2:end].reshape(n + 1, n + 1).copy()
+            s = scores[end - (n + 1) ** 2 : end].reshape(n + 1, n + 1).copy()
             s[:, 0] = -np.inf
             np.fill_diagonal(s, -np.inf)
             for name in taken:

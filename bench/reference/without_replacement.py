@@ -12,9 +12,7 @@ import json
 import sys
 
 import numpy as np
-
-from samplers import (initial_state, laplacian_hat, marginals, seconds, transit_state, transition_probs,
-                      uniform_weights)
+from samplers import initial_state, laplacian_hat, marginals, seconds, transit_state, transition_probs, uniform_weights
 
 
 def conditionals(w, rows, i):

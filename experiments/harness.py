@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every experiment does alike: it writes a CSV with the environment in its header, plots that a person can read,
+and the result section of its README.
+
+An experiment is a folder with a `run.py`, which makes one Experiment and calls its methods. Its README is written by
+hand but for what is between the two marks. With --quick everything goes to build/experiments/quick/ instead, so that
+what is committed stays as it is; --plot-only draws and reports anew from the CSV that is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import datetime
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_threads, "1")  # Before NumPy: one thread for it as for us.
+
+import matplotlib  # noqa: E402
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+import numpy as np  # noqa: E402
+
+import taproot  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "bench" / "reference"))
+BEGIN, END = "<!-- result: written by run.py -->", "<!-- end of result -->"
+
+# Okabe and Ito's colours, which colour-blind readers tell apart; one for an algorithm, the same in every figure.
+COLOURS = {
+    "colbourn": "#D55E00",
+    "wilson-marginal": "#0072B2",
+    "wilson-reject": "#E69F00",
+    "wilson-rc": "#CC79A7",
+    "elimination": "#009E73",
+    "auto": "#000000",
+    "list": "#CC79A7",
+    "trie": "#0072B2",
+    "beam": "#D55E00",
+}
+PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+
+plt.rcParams.update(
+    {
+        "figure.figsize": (7.2, 4.4),
+        "figure.dpi": 100,
+        "savefig.dpi": 160,
+        "savefig.bbox": "tight",
+        "font.size": 10,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.color": "#dddddd",
+        "grid.linewidth": 0.6,
+        "axes.axisbelow": True,
+        "lines.linewidth": 1.6,
+        "lines.markersize": 4,
+        "svg.hashsalt": "taproot",  # The same figure gives the same bytes.
+        "axes.prop_cycle": plt.cycler(color=PALETTE),
+    }
+)
+
+
+def processor() -> str:
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def environment() -> dict[str, str]:
+    """Where and with what the figures of a CSV were measured."""
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    return {
+        "date": datetime.date.today().isoformat(),
+        "machine": f"{processor()}, {os.cpu_count()} cores",
+        "taproot": f"{taproot.__version__} {commit.stdout.strip()}".strip(),
+        "software": f"Python {platform.python_version()}, NumPy {np.__version__}, {platform.system()}",
+    }
+
+
+class Experiment:
+    """One folder: its arguments, its files, its verdict. Use it as `with Experiment(__file__) as x:`."""
+
+    def __init__(self, file: str, usage: str = "") -> None:
+        self.folder = pathlib.Path(file).resolve().parent
+        parser = argparse.ArgumentParser(description=usage)
+        parser.add_argument("--quick", action="store_true", help="a small version, into build/experiments/quick/")
+        parser.add_argument("--plot-only", action="store_true", help="from the CSV that is there")
+        arguments = parser.parse_args()
+        self.quick: bool = arguments.quick
+        self.plot_only: bool = arguments.plot_only
+        self.out = ROOT / "build" / "experiments" / "quick" / self.folder.name if self.quick else self.folder
+        (self.out / "results").mkdir(parents=True, exist_ok=True)
+        self.parts: list[str] = []
+        self.failed: list[str] = []
+
+    def __enter__(self) -> Experiment:
+        taproot.set_num_threads(1)
+        return self
+
+    def choose(self, full: Any, quick: Any) -> Any:
+        """The parameter for this run."""
+        return quick if self.quick else full
+
+    def measure(
+        self, name: str, columns: Sequence[str], rows: Callable[[], Iterable[Sequence[Any]]]
+    ) -> list[dict[str, Any]]:
+        """The rows, written to results/NAME.csv as they come; with --plot-only those that are there already."""
+        path = self.out / "results" / f"{name}.csv"
+        if not self.plot_only:
+            with path.open("w", newline="") as file:
+                for key, value in environment().items():
+                    file.write(f"# {key}: {value}\n")
+                file.write(f"# command: python experiments/{self.folder.name}/run.py{' --quick' * self.quick}\n")
+                writer = csv.writer(file, lineterminator="\n")
+                writer.writerow(columns)
+                for row in rows():
+                    writer.writerow([f"{v:.6g}" if isinstance(v, float) else v for v in row])
+                    file.flush()
+        return read_csv(path)
+
+    def save(self, figure: Any, name: str, caption: str) -> None:
+        """results/NAME.png and .svg, and the first inline in the README."""
+        for kind, metadata in (("png", None), ("svg", {"Date": None})):
+            figure.savefig(self.out / "results" / f"{name}.{kind}", metadata=metadata)
+        plt.close(figure)
+        self.say(f"![{caption}](results/{name}.png)")
+
+    def say(self, markdown: str) -> None:
+        """A paragraph of the README's result section."""
+        self.parts.append(markdown.strip())
+
+    def table(self, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
+        lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+        self.say("\n".join(lines))
+
+    def check(self, holds: bool, what: str) -> None:
+        """Something that must hold whatever the machine: never a time. What does not fails the run, at its end."""
+        if not holds:
+            self.failed.append(what)
+
+    def verdict(self, sentence: str) -> None:
+        """One sentence, with the figures that back it, from the CSV."""
+        self.say(f"**Verdict:** {sentence}")
+
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
+        if kind is not None:
+            return
+        text = (self.folder / "README.md").read_text()
+        before, _, rest = text.partition(BEGIN)
+        _, _, after = rest.partition(END)
+        if not rest or not any(part.startswith("**Verdict:**") for part in self.parts):
+            sys.exit(f"{self.folder.name}: a README with both marks and one verdict is needed")
+        (self.out / "README.md").write_text(before + "\n\n".join([BEGIN, *self.parts, END]) + after)
+        if self.failed:
+            sys.exit(f"{self.folder.name}: does not hold: " + "; ".join(self.failed))
+
+
+def read_csv(path: pathlib.Path) -> list[dict[str, Any]]:
+    """Its rows; numbers are numbers."""
+
+    def parsed(cell: str) -> Any:
+        for kind in (int, float):
+            try:
+                return kind(cell)
+            except ValueError:
+                pass
+        return cell
+
+    with path.open() as file:
+        lines = [line for line in file if not line.startswith("#")]
+    return [{key: parsed(cell) for key, cell in row.items()} for row in csv.DictReader(lines)]
+
+
+def seconds_of(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
+    """The seconds of each, `rounds` times, all taking turns: what disturbs one round disturbs all of its contenders."""
+    taken: dict[str, list[float]] = {name: [] for name in contenders}
+    for _ in range(rounds):
+        for name, function in contenders.items():
+            start = time.perf_counter()
+            function()
+            taken[name].append(time.perf_counter() - start)
+    return taken
+
+
+def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
+    """(first quartile, median, third quartile): how spread is shown."""
+    if len(values) < 2:
+        return values[0], values[0], values[0]
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return low, middle, high
+
+
+def exponent(x: Sequence[float], y: Sequence[float]) -> float:
+    """The slope of log y over log x."""
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+
+
+def line(
+    axes: Any,
+    x: Sequence[float],
+    middle: Sequence[float],
+    low: Sequence[float] | None,
+    high: Sequence[float] | None,
+    label: str,
+    colour: str,
+    style: str = "-",
+) -> None:
+    """A line with its quartiles as a band, and its name at its end instead of in a legend."""
+    axes.plot(x, middle, style, color=colour, marker="o")
+    if low is not None and high is not None:
+        axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
+    axes.annotate(
+        label,
+        (x[-1], middle[-1]),
+        xytext=(6, 0),
+        textcoords="offset points",
+        color=colour,
+        va="center",
+        fontsize=9,
+        annotation_clip=False,
+    )
+
+
+def uniform_weights(n: int, rng: np.random.Generator) -> np.ndarray:
+    """The paper's random graphs: weights uniform on (0, 1); column 0 and the diagonal are 0."""
+    weights = rng.random((n + 1, n + 1))
+    weights[:, 0] = 0
+    np.fill_diagonal(weights, 0)
+    return weights
+
+
+def scores_of(weights: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        return np.log(weights)
+
+
+def trained(name: str) -> list[np.ndarray]:
+    """The score matrices of data/NAME.npz."""
+    with np.load(ROOT / "data" / f"{name}.npz") as file:
+        scores, lengths = file["scores"].astype(np.float64), file["lengths"]
+    matrices = np.split(scores, np.cumsum((lengths + 1) ** 2)[:-1])
+    return [matrix.reshape(n + 1, n + 1) for matrix, n in zip(matrices, lengths)]
