@@ -35,6 +35,7 @@ import taproot  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "bench" / "reference"))
+sys.path.insert(0, str(ROOT / "python" / "tests"))  # For laws.py.
 BEGIN, END = "<!-- result: written by run.py -->", "<!-- end of result -->"
 
 # Okabe and Ito's colours, which colour-blind readers tell apart; one for an algorithm, the same in every figure.
@@ -124,7 +125,8 @@ class Experiment:
             with path.open("w", newline="") as file:
                 for key, value in environment().items():
                     file.write(f"# {key}: {value}\n")
-                file.write(f"# command: python experiments/{self.folder.name}/run.py{' --quick' * self.quick}\n")
+                command = f"python experiments/{self.folder.name}/run.py{' --quick' * self.quick}"
+                file.write(f"# command: PYTHONPATH=experiments {command}\n")
                 writer = csv.writer(file, lineterminator="\n")
                 writer.writerow(columns)
                 for row in rows():
@@ -315,9 +317,9 @@ def scores_of(weights: np.ndarray) -> np.ndarray:
         return np.log(weights)
 
 
-def trained(name: str) -> list[np.ndarray]:
-    """The score matrices of data/NAME.npz."""
-    with np.load(ROOT / "data" / f"{name}.npz") as file:
+def trained(name: str, folder: str = "data") -> list[np.ndarray]:
+    """The score matrices of data/NAME.npz; "experiments/data" has more sentences of the same."""
+    with np.load(ROOT / folder / f"{name}.npz") as file:
         scores, lengths = file["scores"].astype(np.float64), file["lengths"]
     matrices = np.split(scores, np.cumsum((lengths + 1) ** 2)[:-1])
     return [matrix.reshape(n + 1, n + 1) for matrix, n in zip(matrices, lengths)]
