@@ -312,6 +312,36 @@ def uniform_weights(n: int, rng: np.random.Generator) -> np.ndarray:
     return weights
 
 
+def truncated_normal(rng: np.random.Generator, shape: tuple[int, ...], mean: float, deviation: float) -> np.ndarray:
+    """Normal, given that it is not negative."""
+    values = rng.normal(mean, deviation, shape)
+    while (negative := values < 0).any():
+        values[negative] = rng.normal(mean, deviation, int(negative.sum()))
+    return values
+
+
+# How the paper and we draw independent weights.
+FAMILIES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]] = {
+    "uniform": lambda rng, shape: rng.random(shape),
+    "exponential": lambda rng, shape: rng.exponential(size=shape),
+    "truncated normal": lambda rng, shape: truncated_normal(rng, shape, 0, 1),
+    "truncated normal (1, 1)": lambda rng, shape: truncated_normal(rng, shape, 1, 1),
+    "truncated normal (2, 1)": lambda rng, shape: truncated_normal(rng, shape, 2, 1),
+    "log-normal, σ = 3": lambda rng, shape: rng.lognormal(0, 3, shape),
+}
+
+
+def expected_tries(family: str, n: int, graphs: int, rng: np.random.Generator) -> np.ndarray:
+    """Z_T / Z_D of random graphs, exact, a few megabytes of them at a time."""
+    found = []
+    while graphs > 0:
+        count = min(graphs, max(1, 2_000_000 // (n + 1) ** 2))
+        weights = FAMILIES[family](rng, (count, n + 1, n + 1))
+        found.append(taproot.DependencyTrees(scores_of(weights), copy=False).expected_tries())
+        graphs -= count
+    return np.concatenate(found)
+
+
 def scores_of(weights: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
         return np.log(weights)
