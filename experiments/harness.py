@@ -348,7 +348,7 @@ def scores_of(weights: np.ndarray) -> np.ndarray:
 
 
 def trained(name: str, folder: str = "data") -> list[np.ndarray]:
-    """The score matrices of data/NAME.npz; "experiments/data" has more sentences of the same."""
+    """The score matrices of FOLDER/NAME.npz."""
     with np.load(ROOT / folder / f"{name}.npz") as file:
         scores, lengths = file["scores"].astype(np.float64), file["lengths"]
     matrices = np.split(scores, np.cumsum((lengths + 1) ** 2)[:-1])

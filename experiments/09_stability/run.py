@@ -291,11 +291,11 @@ def report(x, table, law):
         f"holds. Up to e^-{gaps[-1]} elimination's log-partition is within {worst['log_partition']:.0e} relatively, "
         f"its marginals within {worst['marginals']:.0e} absolutely, and its root marginals within "
         f"{worst['root_marginals']:.0e} relatively. The inverse's marginals are off by up to "
-        f"{cell(of(20, 'inverse', 'marginals'))} at a gap of 20, are off by over 1 % from {lost['marginals']} on, and "
-        f"are NaN for some graphs from {no_number} on; its root marginals and the determinant's log-partition are off by "
-        f"over 1 % or no numbers from {lost['root_marginals']} and {lost['log_partition']} on. Wilson's walk would "
-        f"take {steps:.0e} steps a tree at a gap of 45; what `auto`, `elimination` and `colbourn` draw has the right "
-        f"law throughout (least p {min(row['p'] for row in law):.2f})."
+        f"{cell(of(20, 'inverse', 'marginals'))} at a gap of 20, by over 0.01 from {lost['marginals']} on, and they "
+        f"are NaN for some graphs from {no_number} on; its root marginals are off by over 1 %, or no numbers, from "
+        f"{lost['root_marginals']} on, and so is the determinant's log-partition from {lost['log_partition']} on. "
+        f"Wilson's walk would take {steps:.0e} steps a tree at a gap of 45; what `auto`, `elimination` and `colbourn` "
+        f"draw has the right law throughout (least p {min(row['p'] for row in law):.2f})."
     )
 
 
