@@ -285,8 +285,8 @@ def report(x, rmse, sentences, coverage):
         f"Horvitz–Thompson is unbiased (largest |z| of an unbiased estimator {z:.1f}) but does not pay from "
         f"{crossings['attachment']:.1f} (agreement) or {crossings['entropy']:.1f} nats (entropy) on, and over all "
         f"sentences its trees are worth {unbiased[0]:.2f} to {unbiased[1]:.2f}: its weights do not sum to 1, so it "
-        f"errs by a share of E[f], not of f's spread. Sum and sample stops paying likewise: it rests on one draw from what "
-        f"is left."
+        f"errs by a share of E[f], not of f's spread. Sum and sample stops paying likewise: it rests on one draw from "
+        f"what is left."
     )
 
 
