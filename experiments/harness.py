@@ -153,6 +153,7 @@ class Experiment:
 
     def save(self, figure: Any, name: str, caption: str) -> None:
         """results/NAME.png and .svg, and the first inline in the README."""
+        spread_labels(figure)
         for kind, metadata in (("png", None), ("svg", {"Date": None})):
             figure.savefig(self.out / "results" / f"{name}.{kind}", metadata=metadata)
         plt.close(figure)
@@ -254,9 +255,14 @@ def line(
     axes.plot(x, middle, style, color=colour, marker="o")
     if low is not None and high is not None:
         axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
-    axes.annotate(
+    end_label(axes, x[-1], middle[-1], label, colour)
+
+
+def end_label(axes: Any, x: float, y: float, label: str, colour: str) -> None:
+    """A name to the right of a point. `Experiment.save` moves those of one axes apart, each as little as it can be."""
+    text = axes.annotate(
         label,
-        (x[-1], middle[-1]),
+        (x, y),
         xytext=(6, 0),
         textcoords="offset points",
         color=colour,
@@ -264,6 +270,66 @@ def line(
         fontsize=9,
         annotation_clip=False,
     )
+    text.set_gid("end label")
+
+
+def spread_labels(figure: Any) -> None:
+    """Moves end labels that overlap up and down; one that is then off its point gets a thin line to it."""
+    figure.canvas.draw()  # Where they are is known only now.
+    renderer = figure.canvas.get_renderer()
+    points = 72 / figure.dpi
+    for axes in figure.axes:
+        labels = [text for text in axes.texts if text.get_gid() == "end label"]
+        boxes = {label: label.get_window_extent(renderer) for label in labels}
+        frame = axes.get_window_extent(renderer)
+        # Those side by side are in nobody's way: each group shares a range of x.
+        groups: list[list[Any]] = []
+        for label in sorted(labels, key=lambda label: boxes[label].x0):
+            if groups and boxes[label].x0 <= max(boxes[other].x1 for other in groups[-1]):
+                groups[-1].append(label)
+            else:
+                groups.append([label])
+        for group in groups:
+            group.sort(key=lambda label: boxes[label].y0 + boxes[label].y1)
+            heights = [0.9 * boxes[label].height for label in group]  # A box has some air above the letters.
+            middles = [(boxes[label].y0 + boxes[label].y1) / 2 for label in group]
+            for label, height, middle, moved in zip(
+                group, heights, middles, apart(middles, heights, frame.y0, frame.y1)
+            ):
+                shift = (moved - middle) * points
+                label.set_position((6 if abs(moved - middle) < height / 2 else 14, shift))
+                if abs(moved - middle) >= height / 2:
+                    axes.annotate(
+                        "",
+                        label.xy,
+                        xytext=(13, shift),
+                        textcoords="offset points",
+                        arrowprops={"arrowstyle": "-", "color": label.get_color(), "linewidth": 0.6, "shrinkA": 0},
+                        annotation_clip=False,
+                    )
+
+
+def apart(middles: Sequence[float], heights: Sequence[float], low: float, high: float) -> list[float]:
+    """Positions nearest to the ascending `middles` that leave each its height, between low and high if they fit."""
+    steps = [(a + b) / 2 for a, b in zip(heights, heights[1:])]
+    offsets = np.concatenate([[0], np.cumsum(steps)])
+    blocks: list[list[float]] = []  # Pool adjacent violators: [sum, count] of middles less offsets.
+    for value in np.asarray(middles) - offsets:
+        blocks.append([float(value), 1])
+        while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] > blocks[-1][0] / blocks[-1][1]:
+            total, count = blocks.pop()
+            blocks[-1] = [blocks[-1][0] + total, blocks[-1][1] + count]
+    fitted = np.concatenate([np.full(int(count), total / count) for total, count in blocks])
+    low, high = low + heights[0] / 2, high - heights[-1] / 2 - float(offsets[-1])
+    if low <= high:
+        fitted = np.clip(fitted, low, high)
+    return [float(value) for value in fitted + offsets]
+
+
+def ticks(axis: Any, values: Sequence[float]) -> None:
+    """Ticks at these values alone, written out: for a log axis of numbers that people read, as words or trees."""
+    axis.set_ticks(values, [f"{value:g}" for value in values])
+    axis.set_ticks([], minor=True)
 
 
 def uniform_weights(n: int, rng: np.random.Generator) -> np.ndarray:
