@@ -76,7 +76,7 @@ def plot(axes: Any, rows: Rows, x: str, contenders: Iterable[Contender]) -> None
 
 def shown(quarters: Sequence[float]) -> str:
     """A ratio with its quartiles."""
-    low, middle, high = (f"{value:.0f}" if value >= 9.95 else f"{value:.2g}" for value in quarters)
+    low, middle, high = (f"{value:.{0 if value >= 9.95 else 1 if value >= 3 else 2}f}" for value in quarters)
     return f"{middle} ({low}–{high})"
 
 

@@ -76,9 +76,9 @@ def main():
         x.table(("n", *PAPER), ((n, *(shown(speed_ups[name][n]) for name in PAPER)) for n in lengths))
         if faster(rows, NUMPY, "wilson-reject", "colbourn")[1]:
             x.say(
-                "In NumPy every step of a walk is a call of `rng.choice`, which costs more than its arithmetic; Colbourn's "
-                "algorithm calls it once a word, WilsonReject some 2e times. So Colbourn's cubic arithmetic shows only where "
-                "sentences are long."
+                "In NumPy every step of a walk is a call of `rng.choice`, which costs more than its arithmetic; "
+                "Colbourn's algorithm calls it once a word, WilsonReject some 2e times. So Colbourn's cubic arithmetic "
+                "shows only where sentences are long."
             )
         report(x, rows, lengths)
 
