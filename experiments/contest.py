@@ -74,6 +74,19 @@ def plot(axes: Any, rows: Rows, x: str, contenders: Iterable[Contender]) -> None
     axes.set(xscale="log", yscale="log", ylabel="milliseconds")
 
 
+def distinct_contenders(weights: np.ndarray, scores: np.ndarray, k: int, seed: int, names: Iterable[Contender]) -> Any:
+    """k trees without replacement from the weights, by each of them."""
+    rng = np.random.default_rng(seed)
+    return {
+        (implementation, name): (
+            (lambda sampler=distinct.SAMPLERS[name]: sampler(weights, k, rng))
+            if implementation == NUMPY
+            else (lambda name=name: taproot.DependencyTrees(scores).sample_without_replacement(k, seed, name))
+        )
+        for implementation, name in names
+    }
+
+
 def shown(quarters: Sequence[float]) -> str:
     """A ratio with its quartiles."""
     low, middle, high = (f"{value:.{0 if value >= 9.95 else 1 if value >= 3 else 2}f}" for value in quarters)
@@ -96,9 +109,18 @@ def check_frequencies(x: Experiment, heads: np.ndarray, marginals: np.ndarray, w
     x.check(z.size > 0 and z.size * normal_tail(float(z.max())) > FALSE_ALARM, f"{what}: edges follow the marginals")
 
 
-def check_distinct(x: Experiment, d: taproot.DependencyTrees, heads: np.ndarray, what: str) -> None:
-    x.check(len({tuple(tree) for tree in heads.tolist()}) == len(heads), f"{what}: no tree twice")
-    x.check(bool(np.isfinite(d.log_prob(heads)).all()), f"{what}: trees only")
+def check_distinct(x: Experiment, weights: np.ndarray, scores: np.ndarray, k: int, names: Iterable[Contender]) -> None:
+    """Each draws k different trees, and ours have the log-probabilities that they should."""
+    d = taproot.DependencyTrees(scores)
+    for contender, draw in distinct_contenders(weights, scores, k, 6, names).items():
+        drawn = draw()
+        heads = drawn if contender[0] == NUMPY else drawn.heads
+        exact = d.log_prob(heads)
+        what = f"{contender[1]}, {contender[0]}, n = {len(scores) - 1}, k = {k}"
+        x.check(len({tuple(tree) for tree in heads.tolist()}) == k, f"{what}: no tree twice")
+        x.check(bool(np.isfinite(exact).all()), f"{what}: trees only")
+        if contender[0] == OURS:
+            x.check(float(np.abs(drawn.log_prob - exact).max()) < 1e-9, f"{what}: log-probabilities")
 
 
 def check_masses(x: Experiment, weights: np.ndarray, scores: np.ndarray, algorithms: Iterable[str]) -> None:

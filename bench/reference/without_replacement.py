@@ -119,7 +119,8 @@ def beam(w, k, rng):
     log_p = np.zeros(1)
     gumbels = rng.gumbel(size=1)
     for i in range(1, n + 1):
-        p = conditionals(w, b[:, i - 1], i)
+        with np.errstate(invalid="ignore"):
+            p = conditionals(w, b[:, i - 1], i)
         with np.errstate(divide="ignore", invalid="ignore"):
             phi = log_p[:, None] + np.log(p / p.sum(axis=1, keepdims=True))
             g = truncated(phi + rng.gumbel(size=phi.shape), gumbels)
@@ -133,8 +134,11 @@ def beam(w, k, rng):
         u = (fixed_columns(w, i) - laplacian[:, i - 1])[head]
         row = b[:, i - 1]
         change = np.einsum("krc,kc->kr", b, u)
-        scale = 1 / (1 + np.einsum("kc,kc->k", row, u))
-        b = b - (change * scale[:, None])[:, :, None] * row[:, None, :]
+        # A beam that is not full yet keeps what is no tree (a cycle, a second root) and has the probability of a
+        # rounding error; its inverse may be NaN, and then its children are dropped.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scale = 1 / (1 + np.einsum("kc,kc->k", row, u))
+            b = b - (change * scale[:, None])[:, :, None] * row[:, None, :]
     return heads[np.argsort(-gumbels)]
 
 
