@@ -23,8 +23,12 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_threads, "1")  # Before NumPy: one thread for it as for us.
+# One thread for NumPy as for us. It reads this when it is imported, so if it was imported first, we start again.
+_ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+if not _ONE_THREAD.keys() <= os.environ.keys():
+    os.environ.update(_ONE_THREAD)
+    if "numpy" in sys.modules:
+        os.execv(sys.executable, sys.orig_argv)
 
 import numpy as np  # noqa: E402
 

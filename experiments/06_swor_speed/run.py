@@ -59,6 +59,11 @@ def main():
         x.say("How many times as long NumPy takes as taproot on the same graph, median and quartiles over the graphs:")
         speed_ups = {name: ratios(rows, "k", (NUMPY, name), (OURS, name)) for name in PAPER}
         x.table(("k", *PAPER), ((k, *(shown(speed_ups[name][k]) for name in PAPER)) for k in counts))
+        x.say(
+            "In NumPy a call costs more than its arithmetic at 14 words. The beam makes its calls for all prefixes at "
+            "once, the trie and the list for one word of one tree, so these two are far from the beam and near to each "
+            "other; and the list's pass over the trees drawn, which is what is quadratic, is one call too."
+        )
         report(x, rows, counts, speed_ups)
 
 
@@ -70,7 +75,8 @@ def report(x, rows, counts, speed_ups):
         for slow, fast in (("list", "trie"), ("list", "beam"), ("trie", "beam")):
             found = ratios(rows, "k", (implementation, slow), (implementation, fast))
             last[slow, fast] = found[most][1]
-            kept.append(found[most][1] > 1)
+            # "Slightly slower" is less than twice as long here.
+            kept.append(1 < found[most][1] and (slow == "list" or found[most][1] < 2))
             no = [k for k in counts if found[k][1] <= 1]
             if no:
                 exceptions.append(f"{slow} is not slower than {fast} for k = {', '.join(map(str, no))}")

@@ -77,6 +77,12 @@ def main():
                 for k in counts
             ),
         )
+        if any(ratios(own, "k", (OURS, "trie"), (OURS, "beam"))[counts[-1]][1] < 1 for own in by_length.values()):
+            x.say(
+                "Our beam keeps a row of n numbers for every prefix and word, which takes "
+                f"{8e-6 * counts[-1] * max(by_length) ** 2:.0f} MB for {counts[-1]} trees of {max(by_length)} words: "
+                "more than the caches hold. The trie keeps a row from the second visit on, and needs little of that."
+            )
         report(x, by_length, counts)
 
 
