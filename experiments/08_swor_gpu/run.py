@@ -16,6 +16,7 @@ from harness import (
     read_csv,
     read_header,
     scores_of,
+    ticks,
     uniform_weights,
 )
 
@@ -26,6 +27,7 @@ COLUMNS = (
     "rounds trees differing log_prob_error"
 ).split()
 MANY = 16
+TICKS = (10, 100, 1000, 4000)
 CPU, GPU = COLOURS["beam"], COLOURS["trie"]
 # Milliseconds of one sentence in SynJax, float32, {(n, k): (16 cores, H200)}: docs/cuda.md has the latter.
 SYNJAX = {
@@ -120,14 +122,24 @@ def plot_lengths(x, rows):
             band = [[row[f"{name}_{part}"] for row in own] for part in ("ms", "low", "high")]
             line(axes, k, *band, label, colour)
         points = [(other, SYNJAX[n, other]) for other in k if (n, other) in SYNJAX]
-        for i, (label, colour, marker) in enumerate((("SynJax, CPU", CPU, "s"), ("SynJax, GPU", GPU, "^"))):
+        for i, (label, colour, marker, side) in enumerate(
+            (("SynJax, CPU", CPU, "s", "right"), ("SynJax, GPU", GPU, "^", "left"))
+        ):
             if points:
                 at = [(other, ms[i]) for other, ms in points]
                 axes.plot(*zip(*at), marker, color=colour, markerfacecolor="white", markersize=6)
                 axes.annotate(
-                    label, at[0], (-6, 0), textcoords="offset points", color=colour, ha="right", va="center", fontsize=8
+                    label,
+                    at[0],
+                    (-6 if side == "right" else 6, 0),
+                    textcoords="offset points",
+                    color=colour,
+                    ha=side,
+                    va="center",
+                    fontsize=8,
                 )
         axes.set(xscale="log", yscale="log", title=f"{n} words")
+        ticks(axes.xaxis, TICKS)
     for axes in grid[-1]:
         axes.set_xlabel("trees k")
     for axes in grid[:, 0]:
@@ -151,6 +163,7 @@ def plot_ratios(x, rows, cores):
         axes.axhline(5, color="#888888", linewidth=1, linestyle=":")
         axes.annotate("the paper's 5", (10, 5), (2, 3), textcoords="offset points", color="#666666", fontsize=8)
         axes.set(xscale="log", yscale="log", title=title, xlabel="trees k")
+        ticks(axes.xaxis, TICKS)
     both[0].set_ylabel("CPU time / GPU time")
     figure.tight_layout()
     x.save(figure, "speed_up", "How many times as fast the GPU is: one sentence, and 16 on all cores")

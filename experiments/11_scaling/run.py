@@ -114,7 +114,11 @@ def plot(x, rows, lengths, words):
         axes.set(xscale="log", yscale="log", xlabel="words n")
         ticks(axes.xaxis, lengths)
     figure.tight_layout()
-    x.save(figure, "scaling", "Time of a sentence and of a further tree by the number of words, with fitted exponents")
+    x.save(
+        figure,
+        "scaling",
+        f"Time of a sentence and of a further tree by the number of words; exponents fitted from {words[0]} words on",
+    )
 
 
 def main():
