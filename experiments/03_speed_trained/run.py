@@ -44,7 +44,7 @@ def rows_of(x):
                 )
                 for implementation, name in CONTENDERS
             }
-            for _ in range(x.choose(3, 1)):
+            for _ in range(x.choose(5, 1)):
                 for (implementation, name), ms in turn(contenders).items():
                     yield treebank, sentence, len(scores) - 1, tries, work, implementation, name, ms
 
