@@ -4,7 +4,8 @@ and the result section of its README.
 
 An experiment is a folder with a `run.py`, which makes one Experiment and calls its methods. Its README is written by
 hand but for what is between the two marks. With --quick everything goes to build/experiments/quick/ instead, so that
-what is committed stays as it is; --plot-only draws and reports anew from the CSV that is there.
+what is committed stays as it is; --plot-only draws and reports anew from the CSV that is there; --measure-only writes
+the CSV alone, and needs no matplotlib.
 """
 
 from __future__ import annotations
@@ -22,14 +23,22 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_threads, "1")  # Before NumPy: one thread for it as for us.
+# One thread for NumPy as for us. It reads this when it is imported, so if it was imported first, we start again.
+_ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+if not _ONE_THREAD.keys() <= os.environ.keys():
+    os.environ.update(_ONE_THREAD)
+    if "numpy" in sys.modules:
+        os.execv(sys.executable, sys.orig_argv)
 
-import matplotlib  # noqa: E402
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
+
+try:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+except ImportError:  # A machine that only measures need not have it.
+    plt: Any = None
 
 import taproot  # noqa: E402
 
@@ -52,25 +61,26 @@ COLOURS = {
 }
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 
-plt.rcParams.update(
-    {
-        "figure.figsize": (7.2, 4.4),
-        "figure.dpi": 100,
-        "savefig.dpi": 160,
-        "savefig.bbox": "tight",
-        "font.size": 10,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "grid.color": "#dddddd",
-        "grid.linewidth": 0.6,
-        "axes.axisbelow": True,
-        "lines.linewidth": 1.6,
-        "lines.markersize": 4,
-        "svg.hashsalt": "taproot",  # The same figure gives the same bytes.
-        "axes.prop_cycle": plt.cycler(color=PALETTE),
-    }
-)
+if plt is not None:
+    plt.rcParams.update(
+        {
+            "figure.figsize": (7.2, 4.4),
+            "figure.dpi": 100,
+            "savefig.dpi": 160,
+            "savefig.bbox": "tight",
+            "font.size": 10,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.grid": True,
+            "grid.color": "#dddddd",
+            "grid.linewidth": 0.6,
+            "axes.axisbelow": True,
+            "lines.linewidth": 1.6,
+            "lines.markersize": 4,
+            "svg.hashsalt": "taproot",  # The same figure gives the same bytes.
+            "axes.prop_cycle": plt.cycler(color=PALETTE),
+        }
+    )
 
 
 def processor() -> str:
@@ -83,11 +93,15 @@ def processor() -> str:
 
 def environment() -> dict[str, str]:
     """Where and with what the figures of a CSV were measured."""
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    try:
+        found = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+        commit = found.stdout.strip()
+    except OSError:  # A copy of the sources, on a machine without git.
+        commit = ""
     return {
         "date": datetime.date.today().isoformat(),
         "machine": f"{processor()}, {os.cpu_count()} cores",
-        "taproot": f"{taproot.__version__} {commit.stdout.strip()}".strip(),
+        "taproot": f"{taproot.__version__} {commit}".strip(),
         "software": f"Python {platform.python_version()}, NumPy {np.__version__}, {platform.system()}",
     }
 
@@ -100,9 +114,11 @@ class Experiment:
         parser = argparse.ArgumentParser(description=usage)
         parser.add_argument("--quick", action="store_true", help="a small version, into build/experiments/quick/")
         parser.add_argument("--plot-only", action="store_true", help="from the CSV that is there")
+        parser.add_argument("--measure-only", action="store_true", help="the CSV alone")
         arguments = parser.parse_args()
         self.quick: bool = arguments.quick
         self.plot_only: bool = arguments.plot_only
+        self.measure_only: bool = arguments.measure_only
         self.out = ROOT / "build" / "experiments" / "quick" / self.folder.name if self.quick else self.folder
         (self.out / "results").mkdir(parents=True, exist_ok=True)
         self.parts: list[str] = []
@@ -117,13 +133,20 @@ class Experiment:
         return quick if self.quick else full
 
     def measure(
-        self, name: str, columns: Sequence[str], rows: Callable[[], Iterable[Sequence[Any]]]
+        self,
+        name: str,
+        columns: Sequence[str],
+        rows: Callable[[], Iterable[Sequence[Any]]],
+        also: dict[str, str] | None = None,
     ) -> list[dict[str, Any]]:
-        """The rows, written to results/NAME.csv as they come; with --plot-only those that are there already."""
+        """The rows, written to results/NAME.csv as they come; with --plot-only those that are there already.
+
+        `also` adds lines to the header.
+        """
         path = self.out / "results" / f"{name}.csv"
         if not self.plot_only:
             with path.open("w", newline="") as file:
-                for key, value in environment().items():
+                for key, value in (environment() | (also or {})).items():
                     file.write(f"# {key}: {value}\n")
                 command = f"python experiments/{self.folder.name}/run.py{' --quick' * self.quick}"
                 file.write(f"# command: PYTHONPATH=experiments {command}\n")
@@ -163,14 +186,18 @@ class Experiment:
     def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
         if kind is not None:
             return
+        if not self.measure_only:
+            self._write_readme()
+        if self.failed:
+            sys.exit(f"{self.folder.name}: does not hold: " + "; ".join(self.failed))
+
+    def _write_readme(self) -> None:
         text = (self.folder / "README.md").read_text()
         before, _, rest = text.partition(BEGIN)
         _, _, after = rest.partition(END)
         if not rest or not any(part.startswith("**Verdict:**") for part in self.parts):
             sys.exit(f"{self.folder.name}: a README with both marks and one verdict is needed")
         (self.out / "README.md").write_text(before + "\n\n".join([BEGIN, *self.parts, END]) + after)
-        if self.failed:
-            sys.exit(f"{self.folder.name}: does not hold: " + "; ".join(self.failed))
 
 
 def read_csv(path: pathlib.Path) -> list[dict[str, Any]]:
@@ -187,6 +214,13 @@ def read_csv(path: pathlib.Path) -> list[dict[str, Any]]:
     with path.open() as file:
         lines = [line for line in file if not line.startswith("#")]
     return [{key: parsed(cell) for key, cell in row.items()} for row in csv.DictReader(lines)]
+
+
+def read_header(path: pathlib.Path) -> dict[str, str]:
+    """What the CSV says of where it was measured."""
+    with path.open() as file:
+        lines = [line[2:].rstrip("\n").partition(": ") for line in file if line.startswith("# ")]
+    return {key: value for key, _, value in lines}
 
 
 def seconds_of(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
