@@ -17,15 +17,15 @@ def main(ours_path, reference_path):
     with open(reference_path) as f:
         numpy = json.load(f)
     print("Without replacement, uniform weights, set-up included:\n")
-    print("| n | k | sampler | ms | us a tree | NumPy list / ours | NumPy beam / ours | MB |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| n | k | sampler | ms | us a tree | NumPy list / ours | NumPy trie / ours | NumPy beam / ours | MB |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     rows = [name for name in ours if name.startswith("distinct/")]
     for name in sorted(rows, key=lambda name: (*map(int, name.split("/")[2:]), name)):
         _, sampler, n, k = name.split("/")
         t = ours[name]
         ratios = [f"{numpy[kind][f'{n}/{k}'] * 1e6 / t:.0f}" if f"{n}/{k}" in numpy[kind] else ""
-                  for kind in ("list", "beam")]
-        print(f"| {n} | {k} | {sampler} | {t / 1e3:.2f} | {t / int(k):.2f} | {ratios[0]} | {ratios[1]} | "
+                  for kind in ("list", "trie", "beam")]
+        print(f"| {n} | {k} | {sampler} | {t / 1e3:.2f} | {t / int(k):.2f} | {' | '.join(ratios)} | "
               f"{counters[name]['bytes'] / 1e6:.1f} |")
     ratio = ours["distinct/auto/100/1000"] / ours["with_replacement/100/1000"]
     print(f"\nn = 100, k = 1000: auto takes {ratio:.2f} times as long as drawing with replacement.")

@@ -43,4 +43,5 @@ unbundled=$(find $folder/wheel/lib -path '*/taproot/*.so*' -exec readelf -d {} +
   sort -u | grep -vE '^(libc|libm|libgcc_s|libstdc\+\+|libdl|libpthread|librt|ld-linux-x86-64|ld-linux-aarch64)\.so|^lib(tbb|hwy)\.so' || true)
 [ -z "$unbundled" ] || die "the wheel needs libraries of the system: $unbundled"
 (cd /tmp && "$OLDPWD/$folder/wheel/bin/python" -m pytest -q -r s --rootdir "$tests/../.." "$tests")
+(cd /tmp && "$OLDPWD/$folder/wheel/bin/python" -m pytest -q --rootdir "$tests/../.." "$tests/../../bench/reference") # NumPy, to be compared with.
 rm -f "$log"
