@@ -381,9 +381,9 @@ def scores_of(weights: np.ndarray) -> np.ndarray:
         return np.log(weights)
 
 
-def trained(name: str, folder: str = "data") -> list[np.ndarray]:
-    """The score matrices of FOLDER/NAME.npz."""
-    with np.load(ROOT / folder / f"{name}.npz") as file:
+def trained(name: str) -> list[np.ndarray]:
+    """The score matrices of data/NAME.npz."""
+    with np.load(ROOT / "data" / f"{name}.npz") as file:
         scores, lengths = file["scores"].astype(np.float64), file["lengths"]
     matrices = np.split(scores, np.cumsum((lengths + 1) ** 2)[:-1])
     return [matrix.reshape(n + 1, n + 1) for matrix, n in zip(matrices, lengths)]

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the benchmarks on one thread and prints tables of medians and ratios. If TRAINED names a folder
-# with en_ewt.npz and wo_wtb.npz (scores and lengths), trained scores are timed too.
+# Runs the benchmarks on one thread and prints tables of medians and ratios.
 source "$(dirname "$0")/common.sh"
 need_packages $BUILD_PACKAGES $BENCH_PACKAGES
 python=python3
@@ -16,9 +15,8 @@ run() { # run PROGRAM OUT: medians over interleaved repetitions
 }
 run bench_core build/bench/core.json 2>build/bench/log || die "$(cat build/bench/log)"
 $python bench/table.py build/bench/core.json
-files=()
-[ -z "${TRAINED-}" ] || files=("$TRAINED/en_ewt.npz" "$TRAINED/wo_wtb.npz")
-$python bench/reference/samplers.py "${files[@]}" >build/bench/reference.json
+export TRAINED=data  # Whose trained scores are timed, too.
+$python bench/reference/samplers.py data/en_ewt.npz data/wo_wtb.npz >build/bench/reference.json
 run bench_sample build/bench/sample.json 2>build/bench/log || die "$(cat build/bench/log)"
 echo
 $python bench/sample_table.py build/bench/sample.json build/bench/reference.json

@@ -21,6 +21,9 @@ section "The report's page in Chromium"
 section "Python package"
 scripts/test_python.sh
 
+section "Experiments, in short"
+PYTHON=$PWD/build/python/wheel/bin/python scripts/reproduce.sh --quick
+
 section "Address and undefined-behaviour sanitizers"
 build dev
 ctest --test-dir build/dev -j2 --output-on-failure --no-tests=error | tail -n +3

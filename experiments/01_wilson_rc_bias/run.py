@@ -183,8 +183,8 @@ def bias_rows(x):
     graphs = x.choose(300, 20)
     sets = {f"random, n = {n}": [harness.uniform_weights(n, rng) for _ in range(graphs)] for n in (3, 10, 30, 100)}
     scores = {name: [harness.scores_of(w) for w in matrices] for name, matrices in sets.items()}
-    scores["trained, English"] = harness.trained("en_ewt", "experiments/data")
-    scores["trained, Wolof"] = harness.trained("wo_wtb", "experiments/data")
+    scores["trained, English"] = harness.trained("en_ewt")
+    scores["trained, Wolof"] = harness.trained("wo_wtb")
     for name, matrices in scores.items():
         all_marginals = taproot.DependencyTrees(matrices).root_marginals()
         for number, (matrix, marginals) in enumerate(zip(matrices, all_marginals)):

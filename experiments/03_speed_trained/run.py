@@ -14,7 +14,7 @@ PAPER = ["colbourn", "wilson-reject", "wilson-marginal"]
 CONTENDERS = [(NUMPY, name) for name in PAPER] + [(OURS, name) for name in (*PAPER, "elimination", "auto")]
 COLUMNS = ("treebank", "sentence", "n", "tries", "work", "implementation", "algorithm", "ms")
 TREEBANKS = {"en_ewt": "English, a sure parser", "wo_wtb": "Wolof, an unsure parser"}
-BINS = (0, 5, 10, 15, 20, 30, 60)  # Words: more than the one, up to the next.
+BINS = (0, 5, 10, 15, 20, 30, 45, 90)  # Words: more than the one, up to the next.
 
 
 def weights_of(scores):
@@ -44,7 +44,7 @@ def rows_of(x):
                 )
                 for implementation, name in CONTENDERS
             }
-            for _ in range(x.choose(5, 1)):
+            for _ in range(x.choose(3, 1)):
                 for (implementation, name), ms in turn(contenders).items():
                     yield treebank, sentence, len(scores) - 1, tries, work, implementation, name, ms
 

@@ -37,7 +37,7 @@ def random_rows(x):
 
 def trained_rows():
     for language, name in LANGUAGES.items():
-        scores = harness.trained(name, "experiments/data")
+        scores = harness.trained(name)
         for number, tries in enumerate(taproot.DependencyTrees(scores).expected_tries()):
             yield language, number, len(scores[number]) - 1, float(tries)
 
@@ -53,7 +53,7 @@ def count_rows(x, trained):
             np.fill_diagonal(weights, 0)
             cases.append((family, harness.scores_of(weights)))
     for language, name in LANGUAGES.items():
-        scores = harness.trained(name, "experiments/data")
+        scores = harness.trained(name)
         order = sorted((row for row in trained if row["language"] == language), key=lambda row: row["tries"])
         cases += [
             (language, scores[order[place]["sentence"]]) for place in x.choose((len(order) // 2, -9, -3, -1), (-1,))

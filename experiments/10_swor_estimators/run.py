@@ -69,7 +69,7 @@ def measure(x):
     """Of each: name, distribution, {(quantity, k, estimator): errors [repetition, B]}, {k: exhausted}, {k: mass}"""
     found = []
     for language, name in LANGUAGES.items():
-        d = taproot.DependencyTrees(harness.trained(name, "experiments/data")[:: x.choose(1, 5)])
+        d = taproot.DependencyTrees(harness.trained(name)[:: x.choose(1, 5)])
         best, sizes = d.argmax(), x.choose((2, 5, 10, 20, 50, 100, 200, 500), (2, 10, 100))
         sentence, word = np.indices(best.shape)
         of_best = np.where(best >= 0, d.marginals()[sentence, best, word + 1], 0)
