@@ -16,6 +16,7 @@ import datetime
 import os
 import pathlib
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -179,9 +180,12 @@ class Experiment:
         if not holds:
             self.failed.append(what)
 
-    def verdict(self, sentence: str) -> None:
-        """One sentence, with the figures that back it, from the CSV."""
+    def verdict(self, text: str) -> None:
+        """One sentence, with the figures that back it, from the CSV. What follows it is a paragraph of its own."""
+        sentence, *details = re.split(r"(?<=\.)\s+(?=[A-Z`])", text, maxsplit=1)
         self.say(f"**Verdict:** {sentence}")
+        for paragraph in details:
+            self.say(paragraph)
 
     def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
         if kind is not None:

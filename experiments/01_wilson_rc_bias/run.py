@@ -271,10 +271,10 @@ def report(x, figure1, law, bias):
     ours = [row["p"] for row in figure1 + law if row["sampler"] != "wilson-rc"]
     holds = not x.failed
     x.verdict(
-        f"{'holds' if holds else 'does not hold'}. WilsonRC returns tree 3 with probability exactly 1/2 "
+        f"{'holds' if holds else 'does not hold'}: WilsonRC returns tree 3 with probability exactly 1/2 "
         f"({rc['taproot']['tree_3'] / rc['taproot']['draws']:.4f} of {rc['taproot']['draws']} draws, NumPy "
-        f"{rc['NumPy']['tree_3'] / rc['NumPy']['draws']:.4f} of {rc['NumPy']['draws']}) where 1/3 is right; none of "
-        f"{len(ours)} tests of the unbiased samplers has p below {min(ours):.0e}. Appendix E's condition holds or "
+        f"{rc['NumPy']['tree_3'] / rc['NumPy']['draws']:.4f} of {rc['NumPy']['draws']}) where 1/3 is right, and none "
+        f"of {len(ours)} tests of the unbiased samplers has p below {min(ours):.0e}. Appendix E's condition holds or "
         f"fails by the word edges alone: no root weights repair WilsonRC. On trained weights its mean distance from "
         f"the right law is {mean['trained, English']:.3f} (English) and {mean['trained, Wolof']:.3f} (Wolof), at worst "
         f"{worst['distance']:.2f}; on random weights {mean['random, n = 10']:.2f} at n = 10 and "

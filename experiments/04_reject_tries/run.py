@@ -174,7 +174,7 @@ def report(x, random, trained, counts):
     where = "every length" if len(over) == len(heavy) else "n = " + ", ".join(map(str, over))
     highest = max(heavy, key=lambda row: row["mean"])
     x.verdict(
-        f"holds for light-tailed weights, and for English but for a detail. Over {len(light)} combinations of a "
+        f"holds for light-tailed weights, and for English but for a detail: over {len(light)} combinations of a "
         f"light-tailed family and a length the largest mean is {largest['mean']:.3f} ({largest['family']}, n = "
         f"{largest['n']}; e is 2.718); single graphs go beyond it (up to {worst['largest']:.0f}, at n = {worst['n']}). "
         f"With {HEAVY}, which the claim does not cover, the mean exceeds e at {where} (up to {highest['mean']:.1f}, at "

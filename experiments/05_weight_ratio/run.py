@@ -88,7 +88,7 @@ def report(x, table):
     tries = max(r["mean"] * ((r["n"] + 1) / r["n"]) ** (r["n"] - 1) for r in table)
     wide, narrow = (of[family, 10]["third_quartile"] - of[family, 10]["first_quartile"] for family in FAMILIES[2::2])
     x.verdict(
-        f"holds from n = 10 on, in part below. From n = 10 on all means are within {abs(far_long['mean'] - 1):.1%} of "
+        f"holds from n = 10 on, in part below: from n = 10 on all means are within {abs(far_long['mean'] - 1):.1%} of "
         f"1, and at most {1 - above_long['below_2']:.1%} of the graphs have a ratio of 2 or more. Shorter sentences "
         f"have means above 1, up to {far['mean']:.3f} ± {far['error']:.3f} ({far['family']}, n = {far['n']}), where "
         f"{1 - above['below_2']:.1%} of the graphs are at 2 or more: the mean of a ratio is not the ratio of means. "

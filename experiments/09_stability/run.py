@@ -288,7 +288,7 @@ def report(x, table, law):
     steps = max(of(45, "elimination", "steps"))
     no_number = next(gap for gap in gaps if cell(of(gap, "inverse", "marginals")) == "NaN")
     x.verdict(
-        f"holds. Up to e^-{gaps[-1]} elimination's log-partition is within {worst['log_partition']:.0e} relatively, "
+        f"holds: up to e^-{gaps[-1]} elimination's log-partition is within {worst['log_partition']:.0e} relatively, "
         f"its marginals within {worst['marginals']:.0e} absolutely, and its root marginals within "
         f"{worst['root_marginals']:.0e} relatively. The inverse's marginals are off by up to "
         f"{cell(of(20, 'inverse', 'marginals'))} at a gap of 20, by over 0.01 from {lost['marginals']} on, and they "

@@ -277,7 +277,7 @@ def report(x, rmse, sentences, coverage):
     z = max(abs(row["z"]) for row in rmse if row["estimator"] in UNBIASED)
     done = sum(row["exhausted"] for row in coverage if row["k"] == sizes[-1])
     x.verdict(
-        f"holds for low entropy, in part over all sentences. At k = {K} and below 1 nat {'' if low == 1 else 'over '}"
+        f"holds for low entropy, in part over all sentences: at k = {K} and below 1 nat {'' if low == 1 else 'over '}"
         f"{low:.0%} of the sentences are estimated better without replacement, by each estimator; the {done} "
         f"sentences all of whose trees are drawn by k = {sizes[-1]} have no error. Over all sentences the "
         f"self-normalised estimate pays: a tree is worth {few[0]:.1f} to {few[1]:.1f} with replacement at k = {K}, "

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -101,8 +102,10 @@ class TAPROOT_API DistinctSampler {
   double threshold(Workspace& workspace);
 
   /// The first k trees, whatever was drawn before; all of them if there are no more than k. For all
-  /// algorithms. After it, next() goes on.
-  void sample(std::size_t k, DistinctSample& out, Workspace& workspace);
+  /// algorithms. After it, next() goes on. `go_on`, if given, is asked now and then; if it says
+  /// false, sampling stops there, `out` has no trees, and the answer is false.
+  bool sample(std::size_t k, DistinctSample& out, Workspace& workspace,
+              const std::function<bool()>& go_on = {});
 
   /// How many were drawn by next(), or by sample() if not beam.
   std::size_t size() const;

@@ -125,15 +125,7 @@ TreeTable sample_without_replacement(Distribution& d, std::size_t k, const Disti
     DistinctSampler& sampler = own.distinct;
     Workspace& workspace = own.workspace;
     sampler.build(d[b], options, first_sentence + static_cast<std::uint32_t>(b), workspace);
-    if (options.algorithm != DistinctAlgorithm::kBeam) {
-      // One by one first, so that Ctrl-C is heard; sample() then finds them there.
-      std::vector<std::int32_t> heads(static_cast<std::size_t>(d.n(b)));
-      DistinctTree tree;
-      for (std::size_t s = 0; s < k && sampler.next(heads, tree, workspace); ++s) {
-        if (s % 64 == 63 && !interrupt.go_on()) return;
-      }
-    }
-    sampler.sample(k, samples[b], workspace);
+    if (!sampler.sample(k, samples[b], workspace, [&] { return interrupt.go_on(); })) return;
     if (samples[b].status != Status::kOk) table.outcomes[b] = {samples[b].status};
   });
 

@@ -284,6 +284,11 @@ LONG_CALLS = {
         'd.sample_without_replacement(300_000, algorithm="trie")',
         "assert len(d.sample_without_replacement(5)) == 5",
     ),
+    "beam": (
+        ONE,
+        'd.sample_without_replacement(20_000, algorithm="beam")',
+        "assert len(d.sample_without_replacement(5)) == 5",
+    ),
     "kbest": (SHORT, "d.kbest(3_000_000)", "assert len(d.kbest(5)) == 5"),
 }
 

@@ -43,8 +43,8 @@ std::size_t Beam<T>::bytes() const {
 }
 
 template <typename T>
-void Beam<T>::run(const Conditionals& conditionals, std::size_t width, std::uint64_t seed,
-                  std::uint32_t sentence, Scratch& scratch) {
+bool Beam<T>::run(const Conditionals& conditionals, std::size_t width, std::uint64_t seed,
+                  std::uint32_t sentence, Scratch& scratch, const std::function<bool()>& go_on) {
   const Conditionals& c = *(conditionals_ = &conditionals);
   seed_ = seed;
   sentence_ = sentence;
@@ -64,12 +64,13 @@ void Beam<T>::run(const Conditionals& conditionals, std::size_t width, std::uint
   const std::size_t first = c.single() ? 0 : 1;
   const bool rows = kHasRows && !c.single() && row_error(c.visits(0), 1) <= kMostError;
   levels_[first].states.push_back({0, free, 0, rows ? c.visits(0) : 0, 1, 0, 0, rows});
+  results_.clear();
   for (std::size_t i = first; i <= n; ++i) {
+    if (go_on && !go_on()) return false;
     if (i > 0 && (i - 1) % kBlockWords == 0) start_block(i);
     select(i, width, path);
     make_level(i);
   }
-  results_.clear();
   const auto& states = levels_[n + 1].states;
   for (std::size_t s = 0; s < states.size(); ++s) {
     results_.push_back({states[s].gumbel, static_cast<std::int32_t>(s)});
@@ -77,6 +78,7 @@ void Beam<T>::run(const Conditionals& conditionals, std::size_t width, std::uint
   std::sort(results_.begin(), results_.end(), [](const Result& a, const Result& b) {
     return a.gumbel != b.gumbel ? a.gumbel > b.gumbel : a.state < b.state;
   });
+  return true;
 }
 
 template <typename T>

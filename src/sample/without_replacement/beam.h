@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <type_traits>
 #include <vector>
 
@@ -30,8 +31,9 @@ class Beam {
   };
 
   /// The trees with the `width` largest Gumbels, largest first. The root's Gumbel is free, not 0.
-  void run(const Conditionals& conditionals, std::size_t width, std::uint64_t seed,
-           std::uint32_t sentence, Scratch& scratch);
+  /// False if `go_on`, which is asked before every level if given, says so.
+  bool run(const Conditionals& conditionals, std::size_t width, std::uint64_t seed,
+           std::uint32_t sentence, Scratch& scratch, const std::function<bool()>& go_on = {});
 
   std::size_t size() const { return results_.size(); }
   double gumbel(std::size_t i) const { return results_[i].gumbel; }

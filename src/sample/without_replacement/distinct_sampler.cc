@@ -72,7 +72,8 @@ struct DistinctSampler::State {
   void fill_trie(detail::Trie<T>& into, detail::Scratch& scratch);
   double log_left(detail::Scratch& scratch);
   bool draw(Workspace& workspace);
-  void sample_beam(std::size_t k, DistinctSample& out, detail::Scratch& scratch);
+  bool sample_beam(std::size_t k, DistinctSample& out, detail::Scratch& scratch,
+                   const std::function<bool()>& go_on);
 
   // auto goes on with the trie when a draw meets something new less often than this.
   double least_left() const { return 1 / std::max(4.0, data->table.n / 2.0); }
@@ -247,11 +248,12 @@ std::size_t DistinctSampler::memory() const {
   }
 }
 
-void DistinctSampler::State::sample_beam(std::size_t k, DistinctSample& out,
-                                         detail::Scratch& scratch) {
+bool DistinctSampler::State::sample_beam(std::size_t k, DistinctSample& out,
+                                         detail::Scratch& scratch,
+                                         const std::function<bool()>& go_on) {
   k = std::min(k, (std::size_t{1} << 31) - 2);  // States are numbered in 31 bits.
   const auto take = [&](auto& from) {
-    from.run(conditionals, k + 1, options.seed, sentence, scratch);
+    if (!from.run(conditionals, k + 1, options.seed, sentence, scratch, go_on)) return false;
     const std::size_t size = std::min(k, from.size());
     out.exhausted = from.size() <= k;
     out.threshold = out.exhausted ? -HUGE_VAL : from.gumbel(k);
@@ -263,25 +265,36 @@ void DistinctSampler::State::sample_beam(std::size_t k, DistinctSample& out,
       out.log_prob.push_back(detail::tree_log_prob(*data, out.heads.data() + i * n));
       out.gumbel.push_back(from.gumbel(i));
     }
+    return true;
   };
   if (!conditionals.is_wide()) {
-    take(beam);
-    if (out.threshold >= detail::kLeastGumbelInDouble || conditionals.fits_double()) return;
+    if (!take(beam)) return false;
+    if (out.threshold >= detail::kLeastGumbelInDouble || conditionals.fits_double()) return true;
     conditionals.widen(scratch);
     out.log_prob.clear();
     out.gumbel.clear();
   }
-  take(wide_beam);
+  return take(wide_beam);
 }
 
-void DistinctSampler::sample(std::size_t k, DistinctSample& out, Workspace& workspace) {
+bool DistinctSampler::sample(std::size_t k, DistinctSample& out, Workspace& workspace,
+                             const std::function<bool()>& go_on) {
+  constexpr std::size_t kTreesBetween = 64;
   State& s = *state_;
   detail::require(s.data != nullptr, "DistinctSampler::sample", "the sampler was not built");
   out = {};
   out.n = s.data->table.n;
+  const auto stopped = [&] {
+    out = {};
+    out.n = s.data->table.n;
+    return false;
+  };
   State::Guard guard(s);
   if (s.options.algorithm == DistinctAlgorithm::kBeam) {
-    s.sample_beam(k, out, detail::Access::scratch(workspace));
+    if (!s.sample_beam(k, out, detail::Access::scratch(workspace), go_on)) {
+      guard.pass();
+      return stopped();
+    }
   } else {
     if (s.drawn.size() > 0) s.start(workspace);
     const auto n = static_cast<std::size_t>(out.n);
@@ -292,6 +305,10 @@ void DistinctSampler::sample(std::size_t k, DistinctSample& out, Workspace& work
       out.heads.insert(out.heads.end(), tree, tree + n);
       out.log_prob.push_back(drawn.log_prob);
       out.gumbel.push_back(drawn.gumbel);
+      if (out.size() % kTreesBetween == 0 && go_on && !go_on()) {
+        guard.pass();
+        return stopped();
+      }
     }
     out.threshold = threshold(workspace);
     out.status = s.status;
@@ -304,6 +321,7 @@ void DistinctSampler::sample(std::size_t k, DistinctSample& out, Workspace& work
   for (std::size_t i = 0; i < out.size(); ++i) {
     out.weight[i] = horvitz_thompson_weight(out.log_prob[i], out.threshold);
   }
+  return true;
 }
 
 DistinctSample sample_without_replacement(const Factorization& f, std::size_t k,

@@ -103,6 +103,26 @@ TEST(DistinctSampler, IsIncremental) {
   }
 }
 
+// Whoever asks it to stop gets nothing, and afterwards everything, as if it had not been asked.
+TEST(DistinctSampler, MayBeStopped) {
+  const Factorization f = factored(oracle::gaussian(30, 1, 2), Root::kSingle);
+  for (const DistinctAlgorithm algorithm : {DistinctAlgorithm::kAuto, DistinctAlgorithm::kTrie,
+                                            DistinctAlgorithm::kList, DistinctAlgorithm::kBeam}) {
+    const DistinctSample whole = sample_without_replacement(f, 300, {algorithm, 5});
+    DistinctSampler sampler;
+    Workspace workspace;
+    sampler.build(f, {algorithm, 5}, 0, workspace);
+    DistinctSample out;
+    int asked = 0;
+    EXPECT_FALSE(sampler.sample(300, out, workspace, [&] { return ++asked < 3; }));
+    EXPECT_EQ(asked, 3);
+    EXPECT_EQ(out.size(), 0U);
+    EXPECT_TRUE(sampler.sample(300, out, workspace, [] { return true; }));
+    EXPECT_EQ(out.heads, whole.heads);
+    EXPECT_EQ(out.threshold, whole.threshold);
+  }
+}
+
 TEST(DistinctSampler, AutoDrawsTheTreesOfSampleWithoutRepeats) {
   const Factorization f = factored(oracle::gaussian(20, 1, 2), Root::kSingle);
   const std::vector<Tree> repeated = sample(f, 40, {Algorithm::kAuto, 9, 0});
