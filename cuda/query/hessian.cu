@@ -95,7 +95,7 @@ __device__ double load_values(const HessianArgs& a, int b, const Sentence& s, do
   largest = block_max(largest, per_warp) + block_sum(poison, per_warp);
   if (!(largest < HUGE_VAL)) return NAN;
   if (largest == 0) return 0;
-  const int exponent = ilogb(largest);
+  const int exponent = max(ilogb(largest), -1000);  // A power of two whose inverse is one, too.
   const double down = scalbn(1.0, -exponent);
   // Means by weight, so that values at negligible edges do not displace the others.
   for (int m = 1 + static_cast<int>(threadIdx.x); m <= s.n; m += kThreads) {

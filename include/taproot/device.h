@@ -123,7 +123,7 @@ class TAPROOT_API Cuda {
                  double* log_z, void* stream);
   /// As hessian_product() of taproot/query.h: the derivative of the marginals along `direction`,
   /// which is only read, and whose values at edges that are forbidden are ignored. NaN if one of
-  /// the others is not finite. Always float64.
+  /// the others is not finite, also where no tree has that edge. Always float64.
   void hessian_product(const CudaScores& scores, const CudaEdges& direction, CudaOutcome* outcomes,
                        const CudaEdges& out, void* stream);
   /// k trees a sentence by Algorithm::kAuto; those of sentence b and sample s are the CPU's.

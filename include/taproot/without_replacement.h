@@ -103,7 +103,8 @@ class TAPROOT_API DistinctSampler {
 
   /// The first k trees, whatever was drawn before; all of them if there are no more than k. For all
   /// algorithms. After it, next() goes on. `go_on`, if given, is asked now and then; if it says
-  /// false, sampling stops there, `out` has no trees, and the answer is false.
+  /// false, sampling stops there, `out` has no trees, and the answer is false; next() then goes on
+  /// after the trees drawn by then. If it throws, the sampler has to be built again.
   bool sample(std::size_t k, DistinctSample& out, Workspace& workspace,
               const std::function<bool()>& go_on = {});
 

@@ -242,7 +242,7 @@ TEST_F(Cli, EvaluatesAndExplains) {
   EXPECT_NE(mean.out.find("UAS        0."), std::string::npos) << mean.out;
   const Result info = run("info " + kData + "/demo.npz " + kData + "/en_ewt.npz");
   EXPECT_EQ(info.code, 0);
-  EXPECT_NE(info.out.find("sentences       324"), std::string::npos) << info.out;
+  EXPECT_NE(info.out.find("sentences        324"), std::string::npos) << info.out;
 }
 
 TEST_F(Cli, ConstraintsHoldAndFailSentenceBySentence) {

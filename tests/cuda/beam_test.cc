@@ -154,6 +154,38 @@ TEST_F(CudaBeam, Attractors) {
   }
 }
 
+// Pivots that are all harmless, of a contraction in which float32 underflows all the same: after
+// 1 <- 7, 2 <- 1, 3 <- 4, which has 27 % of the mass, word 4's head is ROOT with 2/3 and 7 with
+// 1/3, and in float32 it would be ROOT.
+TEST_F(CudaBeam, UnderflowBehindHarmlessPivots) {
+  struct Edge {
+    int head;
+    int modifier;
+    double bits;
+  };
+  constexpr Edge kEdges[] = {{0, 1, -150}, {0, 3, -55},  {0, 4, -55}, {0, 7, -150}, {1, 2, 0},
+                             {1, 6, 0},    {1, 7, 0},    {2, 7, 0},   {3, 4, 0},    {4, 3, 0},
+                             {4, 5, -50},  {5, 7, -100}, {6, 5, 0},   {6, 7, -50},  {7, 1, 0},
+                             {7, 4, -55},  {7, 6, 0}};
+  Problem problem = oracle::uniform(7);
+  std::fill(problem.scores.begin(), problem.scores.end(), -HUGE_VAL);
+  for (const Edge& e : kEdges) {
+    problem.scores[static_cast<std::size_t>(e.head * 8 + e.modifier)] = e.bits * std::log(2.0);
+  }
+  // One tree a sentence: with the law of the trees.
+  const law::Trees trees = oracle::all_trees(problem, Root::kMulti);
+  const law::TreeIndex index(trees);
+  law::OrderedCounts counts(trees, 1);
+  Cuda cuda(Precision::kFloat32);
+  for (const DistinctSample& sample :
+       draw(cuda, copies_of(problem, samples(20000, 50), RootRule::kMulti), 1, 3)) {
+    counts.add(indices(sample, index));
+  }
+  EXPECT_GT(counts.p_value(), kAlpha);
+  EXPECT_GT(cuda.statistics().exact, 0U);
+  expect_near({problem}, RootRule::kMulti, 5);
+}
+
 TEST_F(CudaBeam, TrainedScores) {
   std::vector<Problem> problems;
   for (auto& [name, problem] : law::trained_sentences(TAPROOT_TRAINED_JSON)) {

@@ -214,8 +214,14 @@ struct Growth {
   template <typename Scratch>
   __device__ __forceinline__ void make_narrow(int begin, Scratch& scratch) {
     const NarrowNodes nodes(n, level, sink);
-    const bool fits =
-        narrow_contraction<kChunk>(a.c.narrow_by_head + matrix(), a.c.ld, nodes, leads, begin);
+    float bits =
+        -narrow_contraction<kChunk>(a.c.narrow_by_head + matrix(), a.c.ld, nodes, leads, begin);
+    const double* sums = a.c.sums + static_cast<std::int64_t>(b) * a.c.ld;
+    float of_columns = 0;
+    for (int m = level + 1 + lane_id(); m <= n; m += kWarp) {
+      of_columns += fmaxf(0, __log2f(static_cast<float>(sums[m])));
+    }
+    bits += warp_sum(of_columns);
     const float* q = NarrowScratch(begin, nodes.all).inverse_pivot;
     double w[kChunk];
     load(weights() + static_cast<std::int64_t>(level) * a.c.ld, a.c.ld, w);
@@ -233,16 +239,16 @@ struct Growth {
     most = warp_sum(possible);
     law.sum();
     __syncwarp();
-    if (!fits || !(law.total >= kLeastNarrow)) {
+    const double inverse = 1 / law.total;
+    if (!(bits <= kMostNarrowBits && kNarrowError * inverse <= kMostError)) {
       make_exact(scratch.take(n, level));
       scratch.give();
       return;
     }
-    const double inverse = 1 / law.total;
 #pragma unroll
     for (int r = 0; r < kChunk; ++r) law.p[r] *= inverse;
     remove_taken();
-    error = kNarrowError;
+    error = kNarrowError * inverse;
   }
 
   /// y of the next child.

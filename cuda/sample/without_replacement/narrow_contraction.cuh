@@ -20,11 +20,12 @@ inline constexpr int kFour = 4;
 /// Rows under way at once.
 template <int kColumns>
 inline constexpr int kRowsAhead = kColumns == 1 ? 8 : 4;
-/// Below this a pivot might have lost digits to underflow, whose error is absolute, 2^-149: the law
-/// is then found in double.
-inline constexpr float kLeastNarrow = 0x1p-60F;
-/// What underflow may do to a probability found with pivots above that.
-inline constexpr double kNarrowError = 0x1p-60;
+/// Underflow has an absolute error of 2^-149 in some entry, and costs that times 2^bits, the
+/// product of the columns' sums over that of the pivots, as docs/numerics.md shows: no single pivot
+/// tells. With more bits than this the law is found in double.
+inline constexpr float kMostNarrowBits = 50;
+/// What underflow may then do to q, all entries of it taken together.
+inline constexpr double kNarrowError = 0x1p-80;
 
 /// Of `count` numbers, 0 the one that stays, with those added that make the others a multiple of
 /// four.
@@ -148,7 +149,7 @@ __device__ __forceinline__ void merge(const float* __restrict__ by_head, int ld,
   __syncwarp();
 }
 
-/// Eliminates the words top, top - 1, top - 2, top - 3; returns the least pivot.
+/// Eliminates the words top, top - 1, top - 2, top - 3; returns the bits of their pivots' product.
 template <int kColumns>
 __device__ __forceinline__ float eliminate_four(const NarrowScratch& s, int top) {
   const int lane = lane_id();
@@ -191,13 +192,13 @@ __device__ __forceinline__ float eliminate_four(const NarrowScratch& s, int top)
   }
   float inverse[kFour];
   float share[kFour][kFour];  // [pivot][a later one as modifier]
-  float least = HUGE_VALF;
+  float bits = 0;
 #pragma unroll
   for (int j = 0; j < kFour; ++j) {
     float pivot = sum[j] + ends[j];
 #pragma unroll
     for (int a = j + 1; a < kFour; ++a) pivot += within[a][j];
-    least = fminf(least, pivot);
+    bits += __log2f(pivot);  // -inf or NaN if that is not a number above 0.
     inverse[j] = __frcp_rn(pivot);
 #pragma unroll
     for (int a = j + 1; a < kFour; ++a) {
@@ -270,18 +271,19 @@ __device__ __forceinline__ float eliminate_four(const NarrowScratch& s, int top)
     }
   }
   __syncwarp();
-  return least;
+  return bits;
 }
 
-/// Eliminates top, ..., 1, with fewer columns as there are fewer words; returns the least pivot.
+/// Eliminates top, ..., 1, with fewer columns as there are fewer words; returns the bits of the
+/// pivots' product.
 template <int kColumns>
 __device__ __forceinline__ float eliminate_all(const NarrowScratch& s, int top) {
-  float least = HUGE_VALF;
+  float bits = 0;
   for (; top - kFour + 1 > (kColumns - 1) * kWarp; top -= kFour) {
-    least = fminf(least, eliminate_four<kColumns>(s, top));
+    bits += eliminate_four<kColumns>(s, top);
   }
-  if constexpr (kColumns > 1) least = fminf(least, eliminate_all<kColumns - 1>(s, top));
-  return least;
+  if constexpr (kColumns > 1) bits += eliminate_all<kColumns - 1>(s, top);
+  return bits;
 }
 
 /// q of all, into s.inverse_pivot: each, once known, is passed on to the words after it.
@@ -331,23 +333,23 @@ __device__ __forceinline__ void substitute(const NarrowScratch& s, int count) {
 }
 
 template <int kColumns>
-__device__ __noinline__ bool narrow_contraction_of(const float* __restrict__ by_head, int ld,
-                                                   NarrowNodes nodes,
-                                                   const std::uint16_t* __restrict__ leads,
-                                                   int begin) {
+__device__ __noinline__ float narrow_contraction_of(const float* __restrict__ by_head, int ld,
+                                                    NarrowNodes nodes,
+                                                    const std::uint16_t* __restrict__ leads,
+                                                    int begin) {
   const NarrowScratch s(begin, nodes.all);
   merge<kColumns>(by_head, ld, nodes, leads, s);
-  const float least = eliminate_all<kColumns>(s, nodes.all - 1);
+  const float bits = eliminate_all<kColumns>(s, nodes.all - 1);
   substitute<kColumns>(s, nodes.count);
-  return least >= kLeastNarrow;
+  return bits;
 }
 
 /// As contracted_law(), as far as q, in the shared memory from `begin` on: that of number m is
-/// NarrowScratch::inverse_pivot[m]. False if float's range may not do.
+/// NarrowScratch::inverse_pivot[m]. Returns the bits of the pivots' product.
 template <int kMostColumns>
-__device__ __forceinline__ bool narrow_contraction(const float* by_head, int ld,
-                                                   const NarrowNodes& nodes,
-                                                   const std::uint16_t* leads, int begin) {
+__device__ __forceinline__ float narrow_contraction(const float* by_head, int ld,
+                                                    const NarrowNodes& nodes,
+                                                    const std::uint16_t* leads, int begin) {
   if constexpr (kMostColumns > 1) {
     if (nodes.count <= (kMostColumns - 1) * kWarp) {
       return narrow_contraction<kMostColumns - 1>(by_head, ld, nodes, leads, begin);
