@@ -99,7 +99,7 @@ def milliseconds(values: Sequence[float]) -> str:
 
 
 def check_frequencies(x: Experiment, heads: np.ndarray, marginals: np.ndarray, what: str) -> None:
-    """Trees are valid, and edges as frequent as their marginals say. heads [k][word] from word 1."""
+    """Edges are as frequent as their marginals say. heads [k][word] from word 1."""
     total, n = heads.shape
     edges = np.zeros((n + 1, n + 1))
     np.add.at(edges, (heads, np.arange(1, n + 1)), 1)

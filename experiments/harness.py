@@ -26,7 +26,7 @@ from typing import Any
 
 # One thread for NumPy as for us. It reads this when it is imported, so if it was imported first, we start again.
 _ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
-if not _ONE_THREAD.keys() <= os.environ.keys():
+if not _ONE_THREAD.items() <= os.environ.items():
     os.environ.update(_ONE_THREAD)
     if "numpy" in sys.modules:
         os.execv(sys.executable, sys.orig_argv)
@@ -95,7 +95,7 @@ def processor() -> str:
 def environment() -> dict[str, str]:
     """Where and with what the figures of a CSV were measured."""
     try:
-        found = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+        found = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
         commit = found.stdout.strip()
     except OSError:  # A copy of the sources, on a machine without git.
         commit = ""
@@ -182,6 +182,8 @@ class Experiment:
 
     def verdict(self, text: str) -> None:
         """One sentence, with the figures that back it, from the CSV. What follows it is a paragraph of its own."""
+        if self.failed:
+            text = f"does not hold: {'; '.join(self.failed)}."
         sentence, *details = re.split(r"(?<=\.)\s+(?=[A-Z`])", text, maxsplit=1)
         self.say(f"**Verdict:** {sentence}")
         for paragraph in details:

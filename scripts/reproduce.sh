@@ -25,6 +25,7 @@ if [ -z "${PYTHON-}" ]; then
   { python3 -m venv $folder/environment && "$PYTHON" -m pip install "${options[@]}" . matplotlib; } >$log 2>&1 ||
     die "$(tail -n 40 $log)"
 fi
+"$PYTHON" -c 'import taproot, matplotlib' || die "$PYTHON has no taproot or no matplotlib"
 failed=()
 start=$SECONDS
 for run in experiments/[0-9]*/run.py; do

@@ -171,11 +171,11 @@ def main():
                 for pair in pairs
             ),
         )
-        work = [(row["work"], row["tries"], row["n"], row["treebank"]) for row in rows]
+        most = max(rows, key=lambda row: row["work"] / row["tries"])
         x.say(
             "Tries alone do not say how long WilsonReject takes: its walks have to find ROOT, those of WilsonMarginal "
-            f"a word that is known. The sentence where that matters most ({max(work)[3]}, {max(work)[2]} words) needs "
-            f"{max(work)[1]:.3f} tries, and {max(work)[0]:.1f} times as many draws of heads."
+            f"a word that is known. The sentence where that matters most ({most['treebank']}, {most['n']} words) needs "
+            f"{most['tries']:.3f} tries, and {most['work']:.1f} times as many draws of heads."
         )
         report(x, by_treebank)
 

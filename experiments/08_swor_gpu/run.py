@@ -264,10 +264,14 @@ def report(x, single, many, cores):
     )
     if slower:
         largest = max(row["k"] for row in slower)
-        sentence += f" For few trees the CPU wins (k = {largest}: {len(slower)} of {len(at_most)} lengths)."
+        there = sum(row["k"] == largest for row in slower)
+        sentence += f" For few trees the CPU wins (k = {largest}: {there} of {len(at_most)} lengths)."
     synjax = [SYNJAX[row["n"], row["k"]][1] / row["gpu_ms"] for row in single if (row["n"], row["k"]) in SYNJAX]
     if synjax:
-        sentence += f" On the GPU ours is {min(synjax):.1f} to {max(synjax):.1f} times as fast as SynJax."
+        sentence += (
+            f" SynJax's times, in float32 and in a run of its own, are {min(synjax):.1f} to {max(synjax):.1f} "
+            "times ours."
+        )
     x.verdict(sentence)
 
 

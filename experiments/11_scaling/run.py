@@ -185,8 +185,11 @@ def report(x, rows, lengths, ratios):
     holds = "holds" if all(kept) else "holds in part" if any(kept) else "does not hold"
     far = [n for n in lengths if n >= 100]
     x.verdict(
-        f"{holds}: from {ranges[1][0]} to {ranges[1][1]} words time grows as "
-        + ", ".join(f"n^{long[task][1]:.2f} ({task})" for task in tasks[-4:])
+        f"{holds}, walks up to {ranges[0][1]} words: from {ranges[1][0]} to {ranges[1][1]} words time grows as "
+        + ", ".join(
+            f"n^{long[task][1]:.2f} ({task}{', to 1000 words' if task == 'colbourn' and not x.quick else ''})"
+            for task in tasks[-4:]
+        )
         + "; a walk's as "
         + ", ".join(f"n^{short[task][1]:.2f} ({task})" for task in WALKS)
         + f" up to {ranges[0][1]} words, and as n^{min(long[task][1] for task in WALKS):.2f} to "
