@@ -6,20 +6,20 @@ one run, so that every ratio is one of times measured side by side. A row is (x,
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from harness import COLOURS, ROOT, Experiment, line, quartiles
+from harness import COLOURS, Experiment, line, quartiles
 
-sys.path.insert(0, str(ROOT / "python" / "tests"))
-import samplers  # noqa: E402, F401
-import without_replacement as distinct  # noqa: E402
-from laws import FALSE_ALARM, normal_tail  # noqa: E402
+# isort: split
+# Where these are, harness says.
+import samplers  # noqa: F401
+import without_replacement as distinct
+from laws import FALSE_ALARM, normal_tail
 
-import taproot  # noqa: E402
+import taproot
 
 NUMPY, OURS = "NumPy", "taproot"
 STYLES = {NUMPY: "--", OURS: "-"}

@@ -20,7 +20,6 @@ import re
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -227,17 +226,6 @@ def read_header(path: pathlib.Path) -> dict[str, str]:
     with path.open() as file:
         lines = [line[2:].rstrip("\n").partition(": ") for line in file if line.startswith("# ")]
     return {key: value for key, _, value in lines}
-
-
-def seconds_of(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
-    """The seconds of each, `rounds` times, all taking turns: what disturbs one round disturbs all of its contenders."""
-    taken: dict[str, list[float]] = {name: [] for name in contenders}
-    for _ in range(rounds):
-        for name, function in contenders.items():
-            start = time.perf_counter()
-            function()
-            taken[name].append(time.perf_counter() - start)
-    return taken
 
 
 def quartiles(values: Sequence[float]) -> tuple[float, float, float]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every test: the rules of the text, the release build, its report in a browser, the Python package, the sanitizer
-# build, a short fuzzing run. With TAPROOT_TEST_TORCH=1 PyTorch is installed too (several GB); where it is not, its tests
+# Every test: the rules of the text, the release build, its report in a browser, the Python package, the experiments in
+# short, the sanitizer build, CUDA (compiled; run where there is a device), a short fuzzing run. With TAPROOT_TEST_TORCH=1 PyTorch is installed too (several GB); where it is not, its tests
 # are skipped.
 source "$(dirname "$0")/common.sh"
 need_packages $BUILD_PACKAGES $TEST_PACKAGES $BROWSER_PACKAGES $PYTHON_PACKAGES
