@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "support/arborescence.h"
 #include "taproot/taproot.h"
-#include "uniform_weights.h"
+#include "testing/arborescence.h"
+#include "testing/uniform_weights.h"
 
 namespace taproot::bench {
 namespace {
@@ -58,7 +58,7 @@ void further(benchmark::State& state, int n) {
   std::size_t next = 0;
   for (auto _ : state) {
     state.PauseTiming();
-    KBest trees;
+    KBestIterator trees;
     const auto& problem = problems[next++ % problems.size()];
     trees.build(ScoreView(problem.scores.data(), n), RootRule::kSingle);
     trees.next(heads, score);

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "support/families.h"
 #include "taproot/taproot.h"
-#include "trained_scores.h"
-#include "uniform_weights.h"
+#include "testing/families.h"
+#include "testing/trained_scores.h"
+#include "testing/uniform_weights.h"
 
 namespace taproot::bench {
 namespace {
@@ -27,7 +27,7 @@ void hundred_trees(benchmark::State& state, Algorithm algorithm) {
   for (auto _ : state) {
     eliminate({problem.scores.data(), 100}, RootRule::kSingle, f, workspace);
     sampler.build(f, {algorithm, 1, 0}, workspace);
-    sampler.draw(0, first, 100, {heads.data(), 100}, workspace);
+    sampler.sample(0, first, 100, {heads.data(), 100}, workspace);
     first += 100;
   }
 }
@@ -42,7 +42,7 @@ void one_tree(benchmark::State& state, Algorithm algorithm, const oracle::Proble
   std::uint32_t sample = 0;
   SampleStatistics statistics;
   for (auto _ : state) {
-    sampler.draw(0, sample++, 1, {heads.data(), 0}, workspace, {}, &statistics);
+    sampler.sample(0, sample++, 1, {heads.data(), 0}, workspace, {}, &statistics);
     benchmark::ClobberMemory();
   }
   const double trees = static_cast<double>(statistics.trees);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "taproot/constraints.h"
-#include "taproot/device.h"
+#include "taproot/cuda.h"
 #include "taproot/types.h"
 
 namespace taproot::cli {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The public class: checks, and the caller's memory as kernels take it.
-#include "taproot/device.h"
+#include "taproot/cuda.h"
 
 #include "core/check.h"
 #include "cuda/core/counter.h"
@@ -110,8 +110,8 @@ void Cuda::sample(const CudaScores& scores, std::size_t k, std::uint64_t seed,
 }
 
 void Cuda::sample_without_replacement(const CudaScores& scores, std::size_t k, std::uint64_t seed,
-                                      CudaOutcome* outcomes, const CudaDistinct& out, void* stream,
-                                      std::uint32_t first_sentence) {
+                                      CudaOutcome* outcomes, const CudaWithoutReplacement& out,
+                                      void* stream, std::uint32_t first_sentence) {
   constexpr const char* kName = "Cuda::sample_without_replacement";
   check(scores, outcomes, kName);
   const CurrentDevice current(impl_->device);

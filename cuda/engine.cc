@@ -9,7 +9,7 @@
 #include "cuda/query/inference.h"
 #include "cuda/sample/sample.h"
 #include "cuda/sample/without_replacement/beam.h"
-#include "sample/alias.h"
+#include "sample/walk/alias.h"
 
 namespace taproot {
 namespace cuda {
@@ -285,7 +285,7 @@ void Cuda::Impl::sample(const Batch& batch, int k, std::uint64_t seed, std::uint
 }
 
 void Cuda::Impl::beam(const Batch& batch, int k, std::uint64_t seed, std::uint32_t first_sentence,
-                      cuda::DeviceOutcome* outcomes, const CudaDistinct& out, int width,
+                      cuda::DeviceOutcome* outcomes, const CudaWithoutReplacement& out, int width,
                       void* stream) {
   if (batch.size == 0) return;
   const int chunk = cuda::beam_chunk(batch.max_n);
@@ -384,7 +384,7 @@ void Cuda::Impl::beam(const Batch& batch, int k, std::uint64_t seed, std::uint32
     args.out_width = width;
     args.out_log_prob = out.log_prob + static_cast<std::ptrdiff_t>(begin) * k;
     args.out_gumbel = out.gumbel + static_cast<std::ptrdiff_t>(begin) * k;
-    args.out_threshold = out.threshold + begin;
+    args.out_kappa = out.kappa + begin;
     args.out_count = out.count + begin;
     cuda::launch_beam(args, wide, has_clusters, stream);
   }

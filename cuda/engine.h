@@ -10,7 +10,7 @@
 #include "cuda/eliminate/layout.h"
 #include "cuda/scores/batch.h"
 #include "taproot/batch.h"
-#include "taproot/device.h"
+#include "taproot/cuda.h"
 
 namespace taproot {
 
@@ -35,7 +35,8 @@ struct Cuda::Impl {
   void sample(const cuda::Batch& batch, int k, std::uint64_t seed, std::uint32_t first_sentence,
               cuda::DeviceOutcome* outcomes, const CudaTrees& out, int width, void* stream);
   void beam(const cuda::Batch& batch, int k, std::uint64_t seed, std::uint32_t first_sentence,
-            cuda::DeviceOutcome* outcomes, const CudaDistinct& out, int width, void* stream);
+            cuda::DeviceOutcome* outcomes, const CudaWithoutReplacement& out, int width,
+            void* stream);
 
   Precision precision;
   int device = 0;

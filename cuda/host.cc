@@ -9,7 +9,7 @@
 #include "core/check.h"
 #include "cuda/core/arena.h"
 #include "cuda/engine.h"
-#include "taproot/device.h"
+#include "taproot/cuda.h"
 
 namespace taproot {
 namespace {
@@ -191,11 +191,13 @@ void sample(Cuda& cuda, const Scores& scores, std::size_t k, const SampleOptions
 }
 
 void sample_without_replacement(Cuda& cuda, const Scores& scores, std::size_t k,
-                                const DistinctOptions& options, std::span<Outcome> outcomes,
-                                std::span<DistinctSample> out, std::uint32_t first_sentence) {
+                                const WithoutReplacementOptions& options,
+                                std::span<Outcome> outcomes,
+                                std::span<WithoutReplacementSample> out,
+                                std::uint32_t first_sentence) {
   constexpr const char* kName = "sample_without_replacement";
   check_sizes(scores, outcomes.size(), out.size(), kName);
-  detail::require(options.algorithm == DistinctAlgorithm::kBeam, kName,
+  detail::require(options.algorithm == WithoutReplacementAlgorithm::kBeam, kName,
                   "on the device there is the algorithm beam");
   detail::require(k <= std::size_t{1} << 30, kName, "at most 2^30 trees a sentence");
   Cuda::Impl& impl = CudaAccess::impl(cuda);
@@ -204,13 +206,13 @@ void sample_without_replacement(Cuda& cuda, const Scores& scores, std::size_t k,
   const auto width = static_cast<std::size_t>(sent.max_n());
   const std::size_t size = scores.size();
   cuda::DeviceArray<unsigned char> memory;
-  CudaDistinct to;
+  CudaWithoutReplacement to;
   const auto lay_out = [&](Arena& arena) {
     to.trees = {arena.take<std::int32_t>(size * k * width), static_cast<std::ptrdiff_t>(k * width),
                 static_cast<std::ptrdiff_t>(width)};
     to.log_prob = arena.take<double>(size * k);
     to.gumbel = arena.take<double>(size * k);
-    to.threshold = arena.take<double>(size);
+    to.kappa = arena.take<double>(size);
     to.count = arena.take<std::int32_t>(size);
   };
   Arena room;
@@ -224,25 +226,25 @@ void sample_without_replacement(Cuda& cuda, const Scores& scores, std::size_t k,
   std::vector<std::int32_t> count(size);
   std::vector<double> log_prob(size * k);
   std::vector<double> gumbel(size * k);
-  std::vector<double> threshold(size);
+  std::vector<double> kappa(size);
   Sent::fetch(heads, to.trees.heads);
   Sent::fetch(count, to.count);
   Sent::fetch(log_prob, to.log_prob);
   Sent::fetch(gumbel, to.gumbel);
-  Sent::fetch(threshold, to.threshold);
+  Sent::fetch(kappa, to.kappa);
   for (std::size_t b = 0; b < size; ++b) {
     if (!outcomes[b].ok() || std::find(rest.begin(), rest.end(), b) != rest.end()) continue;
-    DistinctSample& sample = out[b];
+    WithoutReplacementSample& sample = out[b];
     sample = {};
     sample.n = scores[b].n();
-    sample.threshold = threshold[b];
-    sample.exhausted = threshold[b] == -HUGE_VAL;
+    sample.kappa = kappa[b];
+    sample.exhausted = kappa[b] == -HUGE_VAL;
     for (std::size_t s = 0; s < static_cast<std::size_t>(count[b]); ++s) {
       const std::int32_t* tree = heads.data() + (b * k + s) * width;
       sample.heads.insert(sample.heads.end(), tree, tree + sample.n);
       sample.log_prob.push_back(log_prob[b * k + s]);
       sample.gumbel.push_back(gumbel[b * k + s]);
-      sample.weight.push_back(horvitz_thompson_weight(log_prob[b * k + s], threshold[b]));
+      sample.weight.push_back(horvitz_thompson_weight(log_prob[b * k + s], kappa[b]));
     }
   }
   on_cpu(impl, scores, rest, outcomes, [&](Pool& pool, const Scores& one, auto outcome, auto b) {

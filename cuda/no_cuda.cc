@@ -3,7 +3,7 @@
 // Builds without CUDA: asking for it is an error, never a silent run on the CPU.
 #include <stdexcept>
 
-#include "taproot/device.h"
+#include "taproot/cuda.h"
 
 namespace taproot {
 namespace {
@@ -34,7 +34,7 @@ void Cuda::sample(const CudaScores&, std::size_t, std::uint64_t, CudaOutcome*, c
   none();
 }
 void Cuda::sample_without_replacement(const CudaScores&, std::size_t, std::uint64_t, CudaOutcome*,
-                                      const CudaDistinct&, void*, std::uint32_t) {
+                                      const CudaWithoutReplacement&, void*, std::uint32_t) {
   none();
 }
 
@@ -44,8 +44,9 @@ void sample(Cuda&, const Scores&, std::size_t, const SampleOptions&, std::span<O
             std::span<const TreeBuffer>, std::uint32_t) {
   none();
 }
-void sample_without_replacement(Cuda&, const Scores&, std::size_t, const DistinctOptions&,
-                                std::span<Outcome>, std::span<DistinctSample>, std::uint32_t) {
+void sample_without_replacement(Cuda&, const Scores&, std::size_t, const WithoutReplacementOptions&,
+                                std::span<Outcome>, std::span<WithoutReplacementSample>,
+                                std::uint32_t) {
   none();
 }
 

@@ -47,7 +47,7 @@ sys.path.insert(0, str(ROOT / "bench" / "reference"))
 sys.path.insert(0, str(ROOT / "python" / "tests"))  # For laws.py.
 BEGIN, END = "<!-- result: written by run.py -->", "<!-- end of result -->"
 
-# Okabe and Ito's colours, which colour-blind readers tell apart; one for an algorithm, the same in every figure.
+# Okabe and Ito's colors, which color-blind readers tell apart; one for an algorithm, the same in every figure.
 COLOURS = {
     "colbourn": "#D55E00",
     "wilson-marginal": "#0072B2",
@@ -248,24 +248,24 @@ def line(
     low: Sequence[float] | None,
     high: Sequence[float] | None,
     label: str,
-    colour: str,
+    color: str,
     style: str = "-",
 ) -> None:
     """A line with its quartiles as a band, and its name at its end instead of in a legend."""
-    axes.plot(x, middle, style, color=colour, marker="o")
+    axes.plot(x, middle, style, color=color, marker="o")
     if low is not None and high is not None:
-        axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
-    end_label(axes, x[-1], middle[-1], label, colour)
+        axes.fill_between(x, low, high, color=color, alpha=0.18, linewidth=0)
+    end_label(axes, x[-1], middle[-1], label, color)
 
 
-def end_label(axes: Any, x: float, y: float, label: str, colour: str) -> None:
+def end_label(axes: Any, x: float, y: float, label: str, color: str) -> None:
     """A name to the right of a point. `Experiment.save` moves those of one axes apart, each as little as it can be."""
     text = axes.annotate(
         label,
         (x, y),
         xytext=(6, 0),
         textcoords="offset points",
-        color=colour,
+        color=color,
         va="center",
         fontsize=9,
         annotation_clip=False,

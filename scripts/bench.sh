@@ -20,10 +20,10 @@ $python bench/reference/samplers.py data/en_ewt.npz data/wo_wtb.npz >build/bench
 run bench_sample build/bench/sample.json 2>build/bench/log || die "$(cat build/bench/log)"
 echo
 $python bench/sample_table.py build/bench/sample.json build/bench/reference.json
-$python bench/reference/without_replacement.py >build/bench/reference_distinct.json
-REPETITIONS=${REPETITIONS:-5} run bench_distinct build/bench/distinct.json 2>build/bench/log || die "$(cat build/bench/log)"
+$python bench/reference/without_replacement.py >build/bench/reference_without_replacement.json
+REPETITIONS=${REPETITIONS:-5} run bench_without_replacement build/bench/without_replacement.json 2>build/bench/log || die "$(cat build/bench/log)"
 echo
-$python bench/distinct_table.py build/bench/distinct.json build/bench/reference_distinct.json
+$python bench/without_replacement_table.py build/bench/without_replacement.json build/bench/reference_without_replacement.json
 $python bench/reference/decode.py >build/bench/reference_decode.json
 run bench_decode build/bench/decode.json 2>build/bench/log || die "$(cat build/bench/log)"
 echo

@@ -12,7 +12,7 @@ broken() {
 files() { git ls-files --cached --others --exclude-standard -- "$@"; }
 
 # 1. Includes go one way: a folder of src/ sees itself and those before it.
-layers="core scores tree eliminate query sample decode draw"
+layers="core scores tree eliminate reverse query sample decode draw"
 allowed=""
 for layer in $layers; do
   allowed="$allowed|$layer"
@@ -41,7 +41,7 @@ outside '#include "(?!taproot/)' "the public headers include only each other" 'i
 outside '#include <(Eigen|tbb|hwy|Random123|iostream|nanobind|cuda)' "no such types in the public surface" 'include/*'
 outside '#include <nanobind' "nanobind is seen by python/src/ alone" ':!python/src/*' ':!scripts/check.sh'
 outside '#include "(core|scores|tree|eliminate|query|sample|decode|draw)/' "the bindings see the public surface alone" 'python/src/*'
-outside '#include "(?!support/)' "the oracle shares nothing with the library" 'tests/support/*'
+outside '#include "(?!testing/|taproot/)' "the oracle shares nothing with the library" 'testing/*'
 outside '#include "(core|scores|tree|eliminate|query|sample|decode|draw)/' "the command line sees the public surface alone" 'cli/*' 'examples/*' 'tests/consumer/*'
 
 # 2. Names and flags that must not occur.
@@ -51,7 +51,7 @@ outside 'march=native' "code for this machine alone" ':!scripts/check.sh' ':!ben
 outside 'std::(mt19937|minstd|random_device|(uniform|normal|exponential|discrete|bernoulli)_\w*distribution)|\brand\(\)' "randomness outside core/random.h" 'src/*' 'include/*' 'cli/*' 'cuda/*'
 outside '\b(printf|puts|abort|exit)\(|std::(cout|cerr|clog)' "the library never prints, aborts or exits" 'src/*' 'include/*' 'cuda/*'
 
-# 3. Every source names its licence.
+# 3. Every source names its license.
 while read -r file; do
   head -n 2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || broken "$file: no SPDX line"
 done < <(files '*.h' '*.cc' '*.cuh' '*.cu' '*.sh' '*.py' '*.cmake' '*CMakeLists.txt')

@@ -24,7 +24,7 @@ scripts/test_python.sh
 section "Experiments, in short"
 PYTHON=$PWD/build/python/wheel/bin/python scripts/reproduce.sh --quick
 
-section "Address and undefined-behaviour sanitizers"
+section "Address and undefined-behavior sanitizers"
 build dev
 ctest --test-dir build/dev -j2 --output-on-failure --no-tests=error | tail -n +3
 

@@ -232,13 +232,13 @@ void bench_beam(Pool* pool, Precision precision, int n, std::size_t batch, std::
   DeviceArray<std::int32_t> heads;
   DeviceArray<double> log_prob;
   DeviceArray<double> gumbel;
-  DeviceArray<double> threshold;
+  DeviceArray<double> kappa;
   DeviceArray<std::int32_t> count;
-  CudaDistinct out;
+  CudaWithoutReplacement out;
   out.trees = {heads.resize(batch * k * width), static_cast<std::ptrdiff_t>(k * width), n};
   out.log_prob = log_prob.resize(batch * k);
   out.gumbel = gumbel.resize(batch * k);
-  out.threshold = threshold.resize(batch);
+  out.kappa = kappa.resize(batch);
   out.count = count.resize(batch);
   const auto run = [&] {
     cuda.sample_without_replacement(data.scores(), k, 7, data.outcomes.data(), out, nullptr);
@@ -250,10 +250,10 @@ void bench_beam(Pool* pool, Precision precision, int n, std::size_t batch, std::
   std::string note;
   double cpu_ms = 0;
   if (pool != nullptr) {
-    std::vector<DistinctSample> exact(batch);
+    std::vector<WithoutReplacementSample> exact(batch);
     std::vector<Outcome> outcomes(batch);
-    DistinctOptions options;
-    options.algorithm = DistinctAlgorithm::kBeam;
+    WithoutReplacementOptions options;
+    options.algorithm = WithoutReplacementAlgorithm::kBeam;
     options.seed = 7;
     const Scores scores = data.on_host();
     cpu_ms =

@@ -45,7 +45,7 @@ int main(int count, char** arguments) {
   const auto draw = [&](const taproot::Factorization& f) {
     sampler.build(f, {}, workspace);
     std::vector<std::int32_t> heads(k * static_cast<std::size_t>(n));
-    sampler.draw(0, 0, k, {heads.data(), n}, workspace);
+    sampler.sample(0, 0, k, {heads.data(), n}, workspace);
   };
   const double all = median_of([&] {
     taproot::Factorization f;

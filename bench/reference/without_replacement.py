@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sampling without replacement in NumPy, to be compared with: the list of Zmigrod et al. (2021), at
 each word subtracting the listed trees that share the prefix, and the trie of Shi et al. (2020), both
-over the paper's state machine; and stochastic beam search, vectorised over beams, which takes one row
+over the paper's state machine; and stochastic beam search, vectorized over beams, which takes one row
 of B a word. In all B is updated by an outer product. Written from Stanojevic (2022) with the errata of
 docs/math.md; laws_without_replacement_test.py holds them to their law.
 

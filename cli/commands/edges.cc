@@ -76,7 +76,7 @@ int run_edges(const Options& options) {
           answers[i].log_partition = log_partition(f);
           answers[i].entropy = entropy(f, workspace);
           answers[i].marginals.resize(side * side);
-          marginals(f, workspace, {answers[i].marginals.data(), static_cast<std::ptrdiff_t>(side)});
+          marginals(f, {answers[i].marginals.data(), static_cast<std::ptrdiff_t>(side)}, workspace);
         });
     for (std::size_t i = 0; i < chunk.size(); ++i) {
       const WordSentence* words = chunk.words.empty() ? nullptr : &chunk.words[i];

@@ -39,7 +39,7 @@ int run_eval(const EvalOptions& options) {
   std::size_t read = 0;
   std::size_t failed = 0;
   std::size_t evaluated = 0;
-  bool labelled = true;
+  bool labeled = true;
   // The trees of one sentence come together: the best of them, or all.
   std::vector<TreeRow> rows;
   const auto finish = [&] {
@@ -67,7 +67,7 @@ int run_eval(const EvalOptions& options) {
         fail("sentence {}: {} has {} words, {} has {}", number, options.trees, row.heads.size(),
              options.gold, sentence.words.size());
       }
-      labelled &= !row.labels.empty();
+      labeled &= !row.labels.empty();
       sum += row.labels.empty() ? evaluate(row.heads, sentence.heads)
                                 : evaluate(row.heads, sentence.heads, names(row.labels),
                                            names(sentence.relations));
@@ -92,7 +92,7 @@ int run_eval(const EvalOptions& options) {
   finish();
   std::string text = fmt::format("sentences  {}\nwords      {}\n", evaluated, sum.words);
   text += fmt::format("UAS        {:.4f}\n", sum.uas());
-  if (labelled && sum.trees > 0) text += fmt::format("LAS        {:.4f}\n", sum.las());
+  if (labeled && sum.trees > 0) text += fmt::format("LAS        {:.4f}\n", sum.las());
   text += fmt::format(
       "exact      {:.4f}\n",
       sum.trees == 0 ? 0.0 : static_cast<double>(sum.exact) / static_cast<double>(sum.trees));

@@ -3,7 +3,7 @@
 
 #include "options.h"
 #include "taproot/batch.h"
-#include "taproot/device.h"
+#include "taproot/cuda.h"
 
 namespace taproot::cli {
 

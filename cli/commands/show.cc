@@ -52,7 +52,7 @@ Picture marginals_picture(const Style& style, const std::vector<std::string>& wo
                           const Factorization& f, Workspace& workspace) {
   const auto side = static_cast<std::size_t>(f.n()) + 1;
   std::vector<double> p(side * side);
-  marginals(f, workspace, {p.data(), static_cast<std::ptrdiff_t>(side)});
+  marginals(f, {p.data(), static_cast<std::ptrdiff_t>(side)}, workspace);
   const double threshold = style.text.threshold;
   const auto less =
       std::count_if(p.begin(), p.end(), [&](double x) { return x > 0 && x < threshold; });
@@ -101,7 +101,7 @@ std::vector<std::vector<Picture>> draw(Pool& pool, const Context& context, const
           return;
         }
         std::vector<TreeRow> rows;
-        draw_samples(context, i, how, f, workspace, rows);
+        sample_trees(context, i, how, f, workspace, rows);
         for (const TreeGroup& group : grouped(rows)) {
           const std::string said = probability(*group.row.log_prob);
           pictures[i].push_back(

@@ -115,7 +115,7 @@ int run_sample(const Options& options) {
         }
         for_each_factorization(pool, scores, outcomes,
                                [&](std::size_t i, const Factorization& f, Workspace& workspace) {
-                                 draw_samples(context, i, how, f, workspace, results[i].rows,
+                                 sample_trees(context, i, how, f, workspace, results[i].rows,
                                               cuda ? trees[i].data() : nullptr);
                                });
         keep_outcomes(outcomes, results);
@@ -123,7 +123,8 @@ int run_sample(const Options& options) {
 }
 
 int run_swor(const Options& options) {
-  const DistinctOptions how{distinct_algorithm_named(options.algorithm), options.seed};
+  const WithoutReplacementOptions how{without_replacement_algorithm_named(options.algorithm),
+                                      options.seed};
   std::optional<Cuda> cuda;
   if (options.device == Device::kCuda) cuda.emplace();
   return run_trees(
@@ -131,7 +132,7 @@ int run_swor(const Options& options) {
       [&](Pool& pool, const Context& context, std::vector<Result>& results) {
         const Scores scores(context.chunk.views, options.root);
         std::vector<Outcome> outcomes = outcomes_of(results.size());
-        std::vector<DistinctSample> samples(results.size());
+        std::vector<WithoutReplacementSample> samples(results.size());
         if (cuda) {
           sample_without_replacement(*cuda, scores, options.k, how, outcomes, samples,
                                      context.chunk.first());
@@ -140,14 +141,14 @@ int run_swor(const Options& options) {
                                      context.chunk.first());
         }
         for (std::size_t i = 0; i < results.size(); ++i) {
-          const DistinctSample& sample = samples[i];
+          const WithoutReplacementSample& sample = samples[i];
           std::vector<std::int32_t> labels(static_cast<std::size_t>(sample.n));
           for (std::size_t s = 0; s < sample.size(); ++s) {
             TreeRow row = row_of(context, i, s, sample[s]);
             row.log_prob = sample.log_prob[s];
             row.gumbel = sample.gumbel[s];
             row.weight = sample.weight[s];
-            if (context.labelled()) {  // The trees are distinct; their labels are drawn.
+            if (context.labeled()) {  // The trees are distinct; their labels are drawn.
               sample_labels(context.labels(i), sample[s], options.seed,
                             static_cast<std::uint32_t>(context.number(i)),
                             static_cast<std::uint32_t>(s), labels);

@@ -20,7 +20,7 @@ void complete(const Context& context, std::size_t i, const Factorization& f, Tre
   std::vector<std::int32_t> labels(row.heads.size());
   double of_labels = 0;
   row.score = score(context.chunk.sentences[i].view(), row.heads);
-  if (context.labelled()) {
+  if (context.labeled()) {
     const LabelView view = context.labels(i);
     best_labels(view, row.heads, labels);
     context.name_labels(labels, row);
@@ -57,7 +57,7 @@ void decode(Pool& pool, const Context& context, std::size_t k, std::vector<Resul
   }
 }
 
-void draw_samples(const Context& context, std::size_t i, const SampleOptions& how,
+void sample_trees(const Context& context, std::size_t i, const SampleOptions& how,
                   const Factorization& f, Workspace& workspace, std::vector<TreeRow>& rows,
                   const std::int32_t* drawn) {
   static thread_local Sampler sampler;
@@ -71,11 +71,11 @@ void draw_samples(const Context& context, std::size_t i, const SampleOptions& ho
     if (drawn != nullptr) {
       std::copy_n(drawn + s * heads.size(), heads.size(), heads.data());
     } else {
-      sampler.draw(number, index, 1, {heads.data(), 0}, workspace);
+      sampler.sample(number, index, 1, {heads.data(), 0}, workspace);
     }
     TreeRow row = row_of(context, i, s, heads);
     row.log_prob = log_prob(f, heads);
-    if (context.labelled()) {
+    if (context.labeled()) {
       const LabelView view = context.labels(i);
       sample_labels(view, heads, how.seed, number, index, labels);
       context.name_labels(labels, row);

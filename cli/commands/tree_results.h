@@ -25,7 +25,7 @@ struct Context {
   const Chunk& chunk;
   const std::vector<std::string>& label_names;
 
-  bool labelled() const { return !label_names.empty(); }
+  bool labeled() const { return !label_names.empty(); }
   std::size_t number(std::size_t i) const { return chunk.sentences[i].number; }
   LabelView labels(std::size_t i) const { return chunk.label_view(i, label_names.size()); }
   void name_labels(std::span<const std::int32_t> labels, TreeRow& row) const {
@@ -45,7 +45,7 @@ void decode(Pool& pool, const Context& context, std::size_t k, std::vector<Resul
 
 /// options.k trees of sentence i, drawn with replacement, with labels if there are any. `drawn`, if
 /// not null, has the trees already: k n heads.
-void draw_samples(const Context& context, std::size_t i, const SampleOptions& how,
+void sample_trees(const Context& context, std::size_t i, const SampleOptions& how,
                   const Factorization& f, Workspace& workspace, std::vector<TreeRow>& rows,
                   const std::int32_t* drawn = nullptr);
 

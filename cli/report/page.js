@@ -184,7 +184,7 @@
     const s = state.current;
     $("trees-note").textContent = `${about.samples} samples with replacement, seed ${about.seed}: ` +
       `${s.trees.length} different ${s.trees.length === 1 ? "tree" : "trees"}. ` +
-      (s.trees[0].labels ? "Probabilities are those of labelled trees." : "");
+      (s.trees[0].labels ? "Probabilities are those of labeled trees." : "");
     $("trees").replaceChildren(...s.trees.map((tree, i) => {
       const share = element("span", { class: "share" }, bar(tree.count / about.samples));
       const button = element("button", { type: "button" }, share,

@@ -54,7 +54,7 @@ std::string sentence_html(const Context& context, std::size_t i, const Factoriza
   const Options& options = context.options;
   const auto side = static_cast<std::size_t>(f.n()) + 1;
   std::vector<double> p(side * side);
-  marginals(f, workspace, {p.data(), static_cast<std::ptrdiff_t>(side)});
+  marginals(f, {p.data(), static_cast<std::ptrdiff_t>(side)}, workspace);
 
   Json json = begin_sentence(context, i);
   json["entropy"] = shortened(entropy(f, workspace));
@@ -72,7 +72,7 @@ std::string sentence_html(const Context& context, std::size_t i, const Factoriza
   details["entropy_of_words"] = std::move(of_words);
 
   std::vector<TreeRow> rows;
-  draw_samples(context, i, {algorithm_named(options.algorithm), options.seed, 0}, f, workspace,
+  sample_trees(context, i, {algorithm_named(options.algorithm), options.seed, 0}, f, workspace,
                rows);
   std::vector<std::uint8_t> sampled(p.size(), 0);
   Json trees = Json::array();

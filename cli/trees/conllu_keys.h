@@ -9,13 +9,13 @@
 
 namespace taproot::cli {
 
-/// The comments that hold what a row has and CoNLL-U has no column for. `labelled` is there only
+/// The comments that hold what a row has and CoNLL-U has no column for. `labeled` is there only
 /// where the relations do not say it: "no" for a tree without labels in a sentence that has
 /// relations of its own, "yes" for one whose labels are all "_". `exhausted` is on the last tree of
 /// its sentence.
 inline constexpr std::array<std::string_view, 11> kConlluKeys = {
     "sentence", "sample", "rank",    "score",     "log_prob", "gumbel",
-    "weight",   "status", "message", "exhausted", "labelled"};
+    "weight",   "status", "message", "exhausted", "labeled"};
 
 /// Key and value of "# key = value"; nothing for other lines.
 inline std::optional<std::pair<std::string_view, std::string_view>> conllu_comment(

@@ -131,15 +131,15 @@ class ConlluReader final : public TreeReader {
     row.log_prob = comments.value("log_prob");
     row.gumbel = comments.value("gumbel");
     row.weight = comments.value("weight");
-    if (is_labelled(comments, where)) row.labels = words_.relations;
+    if (is_labeled(comments, where)) row.labels = words_.relations;
     check_(row, where);
     return row;
   }
 
-  bool is_labelled(const Comments& comments, const std::string& where) const {
-    if (const auto said = comments.text("labelled")) {
+  bool is_labeled(const Comments& comments, const std::string& where) const {
+    if (const auto said = comments.text("labeled")) {
       if (said != "yes" && said != "no") {
-        fail("{}: '# labelled' is '{}', not yes or no", where, *said);
+        fail("{}: '# labeled' is '{}', not yes or no", where, *said);
       }
       return said == "yes";
     }

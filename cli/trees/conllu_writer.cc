@@ -102,9 +102,9 @@ class ConlluWriter final : public TreeWriter {
     value("log_prob", row.log_prob);
     value("gumbel", row.gumbel);
     value("weight", row.weight);
-    const bool seems_labelled = row.labels.empty() ? template_.has_relations : !all_blank(row);
-    if (row.labels.empty() == seems_labelled) {
-      line_.text(seems_labelled ? "# labelled = no\n" : "# labelled = yes\n");
+    const bool seems_labeled = row.labels.empty() ? template_.has_relations : !all_blank(row);
+    if (row.labels.empty() == seems_labeled) {
+      line_.text(seems_labeled ? "# labeled = no\n" : "# labeled = yes\n");
     }
     // Its words wait: another comment may follow.
     heads_ = row.heads;

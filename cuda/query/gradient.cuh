@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reverse pass of src/query/gradient.h by one thread block a sentence, in place: when k comes
+// The reverse pass of src/reverse/gradient.h by one thread block a sentence, in place: when k comes
 // back, its row and column of factors are read for the last time, and G's take their cells.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formulas are in src/query/tangent.h: both passes differentiated as they stand. One thread
+// The formulas are in src/reverse/tangent.h: both passes differentiated as they stand. One thread
 // block a sentence, matrices in global memory; a warp to a row.
 #include "cuda/query/hessian.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/sample/conditionals.h"
+#include "cuda/sample/conditionals/conditionals.h"
 
 #include "cuda/core/launch.h"
 #include "cuda/query/inference.cuh"
@@ -7,7 +7,7 @@
 namespace taproot::cuda {
 namespace {
 
-// As in src/sample/conditionals.cc.
+// As in src/sample/conditionals/conditionals.cc.
 constexpr double kFittingBits = 950;
 constexpr double kBitsPerNat = 1.4427;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What deciding trees head by head needs to know of a sentence, on the device: see
-// src/sample/conditionals.h. By node: words in the order in which they are decided, ROOT 0.
+// src/sample/conditionals/conditionals.h. By node: words in the order in which they are decided,
+// ROOT 0.
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "cuda/core/launch.h"
-#include "cuda/sample/elimination.cuh"
 #include "cuda/sample/tables.cuh"
+#include "cuda/sample/un_elimination.cuh"
 #include "cuda/sample/walk.cuh"
 
 namespace taproot::cuda {

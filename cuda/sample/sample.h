@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trees with replacement on the device: Wilson's walk with auto's budget from the alias tables of
-// src/sample/alias.h, one thread a tree, finishing by un-elimination
-// (src/sample/un_eliminate-inl.h). The draws are those of the host.
+// src/sample/walk/alias.h, one thread a tree, finishing by un-elimination
+// (src/sample/un_elimination/un_eliminate-inl.h). The draws are those of the host.
 #pragma once
 
 #include <cstdint>

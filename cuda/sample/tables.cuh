@@ -3,7 +3,7 @@
 
 #include "cuda/core/warp.cuh"
 #include "cuda/sample/sample.h"
-#include "sample/alias.h"
+#include "sample/walk/alias.h"
 
 namespace taproot::cuda {
 

@@ -4,7 +4,7 @@
 #include "core/random.h"
 #include "cuda/core/warp.cuh"
 #include "cuda/sample/sample.h"
-#include "sample/alias.h"
+#include "sample/walk/alias.h"
 
 namespace taproot::cuda {
 
@@ -15,8 +15,8 @@ inline constexpr std::uint16_t kInTree = 0x8000;
 /// Of auto, in src/sample/sampler.cc: a constant of the format.
 inline constexpr int kBudgetPerWord = 16;
 
-/// One thread a tree: src/sample/walk.cc. heads[m * kWalkStride + thread] has the head and whether
-/// m is in the tree.
+/// One thread a tree: src/sample/walk/walk.cc. heads[m * kWalkStride + thread] has the head and
+/// whether m is in the tree.
 template <bool kShared>
 __global__ void __launch_bounds__(kWalkThreads) walk_kernel(SampleArgs args) {
   extern __shared__ __align__(16) unsigned char memory[];
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kWalkThreads) walk_kernel(SampleArgs args) {
                                args.first_tree + static_cast<std::uint32_t>(s),
                                detail::Purpose::kTree);
     const int root = args.batch.single
-                         ? 1 + detail::draw_alias(args.root_slots + b * nodes * wide, n, stream)
+                         ? 1 + detail::sample_alias(args.root_slots + b * nodes * wide, n, stream)
                          : 0;
     for (int m = 0; m <= n; ++m) own[m * kWalkStride] = 0;
     own[root * kWalkStride] = kInTree;
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kWalkThreads) walk_kernel(SampleArgs args) {
           done = false;
           break;
         }
-        const int head = detail::draw_alias(slots + node * row, n + 1, stream);
+        const int head = detail::sample_alias(slots + node * row, n + 1, stream);
         own[node * kWalkStride] = static_cast<std::uint16_t>(head);  // Erases loops.
         node = head;
       }
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kWalkThreads) walk_kernel(SampleArgs args) {
     }
   }
   __syncthreads();
-  // Tree by tree, so that neighbours write side by side. The last one of a block's trees first
+  // Tree by tree, so that neighbors write side by side. The last one of a block's trees first
   // would do as well: they are written once.
   const int trees = min(kWalkThreads, args.trees - first);
   for (int i = tid; i < trees * args.out_width; i += kWalkThreads) {

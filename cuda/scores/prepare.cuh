@@ -8,10 +8,10 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/exp_reduced.h"
+#include "core/ln2.h"
 #include "cuda/core/warp.cuh"
 #include "cuda/scores/batch.h"
-#include "scores/exp_reduced.h"
-#include "scores/ln2.h"
 #include "taproot/types.h"
 
 namespace taproot::cuda {

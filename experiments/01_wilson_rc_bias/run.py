@@ -196,8 +196,8 @@ def plot(x, figure1, bias):
     figure, (left, right) = harness.plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
     rows = figure1[::-1]
     for y, row in enumerate(rows):
-        share, colour = row["tree_3"] / row["draws"], harness.COLOURS[row["sampler"]]
-        left.errorbar(share, y, xerr=[[share - row["low"]], [row["high"] - share]], fmt="o", color=colour, capsize=3)
+        share, color = row["tree_3"] / row["draws"], harness.COLOURS[row["sampler"]]
+        left.errorbar(share, y, xerr=[[share - row["low"]], [row["high"] - share]], fmt="o", color=color, capsize=3)
     left.set_yticks(range(len(rows)), [f"{row['sampler']}, {row['implementation']}" for row in rows])
     for value, text in ((1 / 3, "1/3"), (1 / 2, "1/2")):
         left.axvline(value, color="#888888", linewidth=1, linestyle="--")
@@ -209,10 +209,10 @@ def plot(x, figure1, bias):
     names = list(dict.fromkeys(row["weights"] for row in bias))
     for y, name in enumerate(reversed(names)):
         values = [row["distance"] for row in bias if row["weights"] == name]
-        colour = harness.PALETTE[1 if "trained" in name else 0]
+        color = harness.PALETTE[1 if "trained" in name else 0]
         jitter = np.random.default_rng(0).uniform(-0.25, 0.25, len(values))
-        right.plot(values, y + jitter, ".", color=colour, alpha=0.25, markersize=4, markeredgewidth=0)
-        right.plot([np.mean(values)] * 2, [y - 0.35, y + 0.35], color=colour, linewidth=2.5)
+        right.plot(values, y + jitter, ".", color=color, alpha=0.25, markersize=4, markeredgewidth=0)
+        right.plot([np.mean(values)] * 2, [y - 0.35, y + 0.35], color=color, linewidth=2.5)
     right.set_yticks(range(len(names)), list(reversed(names)))
     right.set_xlim(0, 0.7)
     right.set_xlabel("total variation between WilsonRC and the right law\n(a dot a graph, the bar their mean)")

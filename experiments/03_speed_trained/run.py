@@ -117,11 +117,11 @@ def plot_work(x, by_treebank):
     figure, both = plt.subplots(1, 2, figsize=(9.5, 4.2), sharex=True, sharey=True)
     most = max(row["work"] for rows in by_treebank.values() for row in rows)
     for axes, implementation in zip(both, (NUMPY, OURS)):
-        for (treebank, rows), marker, colour in zip(by_treebank.items(), "o^", (COLOURS["trie"], COLOURS["beam"])):
+        for (treebank, rows), marker, color in zip(by_treebank.items(), "o^", (COLOURS["trie"], COLOURS["beam"])):
             found = ratios(rows, "sentence", (implementation, "wilson-reject"), (implementation, "wilson-marginal"))
             work = {row["sentence"]: row["work"] for row in rows}
             heights = [quarters[1] for quarters in found.values()]
-            axes.plot([work[s] for s in found], heights, marker, color=colour, alpha=0.6, label=TREEBANKS[treebank])
+            axes.plot([work[s] for s in found], heights, marker, color=color, alpha=0.6, label=TREEBANKS[treebank])
         axes.plot([1, most], [1, most], color="#888888", linewidth=1)
         axes.set(xscale="log", yscale="log", title=implementation, xlabel="expected draws of heads, reject / marginal")
         ticks(axes.xaxis, [value for value in (1, 2, 5, 10) if value <= 1.1 * most])

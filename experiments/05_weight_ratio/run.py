@@ -45,8 +45,8 @@ def plot(x, table):
             base = len(sizes) - 1 - sizes.index(row["n"])
             density = np.array([row[f"bin_{i}"] for i in range(len(middles))], float)
             height = density / density.max() * 0.85
-            colour = harness.PALETTE[0]
-            axes.fill_between(middles, base, base + height, color=colour, alpha=0.35, linewidth=0, step="mid")
+            color = harness.PALETTE[0]
+            axes.fill_between(middles, base, base + height, color=color, alpha=0.35, linewidth=0, step="mid")
             axes.plot([row["mean"]] * 2, [base, base + 0.85], color=harness.PALETTE[1], linewidth=1.5)
             beyond = 1 - row["below_2"]
             text = f"mean {row['mean']:.3f}" + (f"\n≥ 2: {beyond:.1%}" if beyond >= 0.0005 else "")

@@ -69,7 +69,7 @@ def main():
                 "Where calls cost nothing, in taproot, the trie is not slower but faster than the beam: what is found "
                 "at a prefix is kept for all later trees that pass it, and nothing is made that is not drawn, while "
                 "the beam makes more children than it keeps. What made the beam the faster one was that it is "
-                "vectorised, not that it does less."
+                "vectorized, not that it does less."
             )
         report(x, rows, counts, speed_ups)
 

@@ -118,22 +118,22 @@ def plot_lengths(x, rows):
     for axes, n in zip(grid.flat, lengths):
         own = [row for row in rows if row["n"] == n]
         k = [row["k"] for row in own]
-        for name, label, colour in (("cpu", "CPU", CPU), ("gpu", "GPU", GPU)):
+        for name, label, color in (("cpu", "CPU", CPU), ("gpu", "GPU", GPU)):
             band = [[row[f"{name}_{part}"] for row in own] for part in ("ms", "low", "high")]
-            line(axes, k, *band, label, colour)
+            line(axes, k, *band, label, color)
         points = [(other, SYNJAX[n, other]) for other in k if (n, other) in SYNJAX]
-        for i, (label, colour, marker, side) in enumerate(
+        for i, (label, color, marker, side) in enumerate(
             (("SynJax, CPU", CPU, "s", "right"), ("SynJax, GPU", GPU, "^", "left"))
         ):
             if points:
                 at = [(other, ms[i]) for other, ms in points]
-                axes.plot(*zip(*at), marker, color=colour, markerfacecolor="white", markersize=6)
+                axes.plot(*zip(*at), marker, color=color, markerfacecolor="white", markersize=6)
                 axes.annotate(
                     label,
                     at[0],
                     (-6 if side == "right" else 6, 0),
                     textcoords="offset points",
-                    color=colour,
+                    color=color,
                     ha=side,
                     va="center",
                     fontsize=8,
@@ -155,10 +155,10 @@ def plot_ratios(x, rows, cores):
     titles = {1: "one sentence, one thread", MANY: f"{MANY} sentences, {cores} cores"}
     lengths = sorted({row["n"] for row in rows})
     for axes, (sentences, title) in zip(both, titles.items()):
-        for n, colour in zip(lengths, PALETTE):
+        for n, color in zip(lengths, PALETTE):
             own = [row for row in rows if row["n"] == n and row["sentences"] == sentences]
             band = [[row[name] for row in own] for name in ("ratio", "ratio_low", "ratio_high")]
-            line(axes, [row["k"] for row in own], *band, f"n = {n}", colour)
+            line(axes, [row["k"] for row in own], *band, f"n = {n}", color)
         axes.axhline(1, color="#888888", linewidth=1)
         axes.axhline(5, color="#888888", linewidth=1, linestyle=":")
         axes.annotate("the paper's 5", (10, 5), (2, 3), textcoords="offset points", color="#666666", fontsize=8)

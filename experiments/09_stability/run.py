@@ -195,7 +195,7 @@ def plot(x, table):
     }
     gaps = list(dict.fromkeys(row["gap"] for row in table))
     for axes, (quantity, title) in zip(panels.flat, QUANTITIES.items()):
-        for method, (colour, name) in methods.items():
+        for method, (color, name) in methods.items():
             of_gap = [[row[quantity] for row in table if (row["gap"], row["method"]) == (gap, method)] for gap in gaps]
             heights = [[shown(error) for error in errors_] for errors_ in of_gap]
             if method == "inverse" and quantity == "log_partition":
@@ -204,12 +204,12 @@ def plot(x, table):
             whole = [i for i, h in enumerate(sorted_) if h[-1] < MUCH]
             middle = [sorted_[i][len(sorted_[i]) // 2] for i in whole]
             x_ = [gaps[i] for i in whole]
-            axes.plot(x_, middle, color=colour)
+            axes.plot(x_, middle, color=color)
             axes.fill_between(
                 x_,
                 [sorted_[i][0] for i in whole],
                 [sorted_[i][-1] for i in whole],
-                color=colour,
+                color=color,
                 alpha=0.18,
                 linewidth=0,
             )
@@ -217,9 +217,9 @@ def plot(x, table):
                 points = [(g, h) for g, hs in zip(gaps, heights) for h in hs if (h >= MUCH) == (kind >= MUCH)]
                 points = [(g, h) for g, h in points if kind == ZERO or h == kind]
                 if points:
-                    axes.plot(*zip(*points), marker, color=colour, alpha=0.6, markersize=4 if marker == "o" else 6)
+                    axes.plot(*zip(*points), marker, color=color, alpha=0.6, markersize=4 if marker == "o" else 6)
             place = (x_[-1], middle[-1]) if method == "elimination" else (gaps[-1], LOST)
-            harness.end_label(axes, *place, name, colour)
+            harness.end_label(axes, *place, name, color)
         axes.set_yscale("log")
         axes.set_ylim(ZERO / 3, LOST * 10)
         ticks = {1e-16: "1e-16", 1e-12: "1e-12", 1e-8: "1e-8", 1e-4: "1e-4", 1: "1", MUCH: "more", LOST: "NaN, inf"}

@@ -15,7 +15,7 @@ QUANTITIES = {"entropy": "entropy, in nats", "attachment": "agreement with the b
 ESTIMATORS = {
     "with replacement": "#000000",
     "Horvitz–Thompson": harness.PALETTE[1],
-    "self-normalised": harness.PALETTE[0],
+    "self-normalized": harness.PALETTE[0],
     "sum and sample": harness.PALETTE[2],
 }
 PLAIN = "plain mean, different trees"
@@ -55,7 +55,7 @@ def errors(d, sizes, seed, best, truth):
             estimates = {
                 "with replacement": f_trees[quantity][:k].mean(axis=0),
                 "Horvitz–Thompson": few.estimate(f[:k]),
-                "self-normalised": few.estimate(f[:k], normalized=True),
+                "self-normalized": few.estimate(f[:k], normalized=True),
                 "sum and sample": sum_and_sample(distinct, f, k),
                 PLAIN: f[:k].sum(axis=0) / few.counts,
             }
@@ -140,12 +140,12 @@ def plot_rmse(x, rmse):
     figure, panels = harness.plt.subplots(2, 2, figsize=(11, 7), layout="constrained", sharex=True)
     for row_of_panels, language in zip(panels, LANGUAGES):
         for axes, (quantity, title) in zip(row_of_panels, QUANTITIES.items()):
-            for estimator, colour in ESTIMATORS.items():
+            for estimator, color in ESTIMATORS.items():
                 rows = [
                     r for r in rmse if (r["language"], r["quantity"], r["estimator"]) == (language, quantity, estimator)
                 ]
                 of = lambda key: [row[key] for row in rows]
-                harness.line(axes, of("k"), of("rmse"), of("low"), of("high"), estimator, colour)
+                harness.line(axes, of("k"), of("rmse"), of("low"), of("high"), estimator, color)
             axes.set_xscale("log")
             axes.set_yscale("log")
             harness.ticks(axes.xaxis, sorted({row["k"] for row in rmse}))
@@ -267,12 +267,12 @@ def report(x, rmse, sentences, coverage):
         all_ = [(rmse_of(*pair, "with replacement") / rmse_of(*pair, estimator)) ** 2 for pair in pairs]
         return min(all_), max(all_)
 
-    few, many, unbiased = worth(K, "self-normalised"), worth(sizes[-1], "self-normalised"), worth(K, "Horvitz–Thompson")
+    few, many, unbiased = worth(K, "self-normalized"), worth(sizes[-1], "self-normalized"), worth(K, "Horvitz–Thompson")
     low = min(better[q, band, estimator] for q in QUANTITIES for band in (0, 0.1) for estimator in DIFFERENT)
-    x.check(few[0] > 1, "self-normalised: better than with replacement")
+    x.check(few[0] > 1, "self-normalized: better than with replacement")
     x.check(low > 0.9, "low entropy: all of them better than with replacement")
     crossings = {quantity: crossing(sentences, quantity, "Horvitz–Thompson") for quantity in QUANTITIES}
-    flat = min(crossing(sentences, quantity, "self-normalised") for quantity in QUANTITIES)
+    flat = min(crossing(sentences, quantity, "self-normalized") for quantity in QUANTITIES)
     plateau = f"from about {flat:.0f} nats on it gains and loses nothing" if flat < math.inf else "at any entropy here"
     z = max(abs(row["z"]) for row in rmse if row["estimator"] in UNBIASED)
     done = sum(row["exhausted"] for row in coverage if row["k"] == sizes[-1])
@@ -280,7 +280,7 @@ def report(x, rmse, sentences, coverage):
         f"holds for low entropy, in part over all sentences: at k = {K} and below 1 nat {'' if low == 1 else 'over '}"
         f"{low:.0%} of the sentences are estimated better without replacement, by each estimator; the {done} "
         f"sentences all of whose trees are drawn by k = {sizes[-1]} have no error. Over all sentences the "
-        f"self-normalised estimate pays: a tree is worth {few[0]:.1f} to {few[1]:.1f} with replacement at k = {K}, "
+        f"self-normalized estimate pays: a tree is worth {few[0]:.1f} to {few[1]:.1f} with replacement at k = {K}, "
         f"{many[0]:.1f} to {many[1]:.1f} at k = {sizes[-1]}; {plateau}. "
         f"Horvitz–Thompson is unbiased (largest |z| of an unbiased estimator {z:.1f}) but does not pay from "
         f"{crossings['attachment']:.1f} (agreement) or {crossings['entropy']:.1f} nats (entropy) on, and over all "

@@ -94,7 +94,7 @@ def plot(x, rows, lengths, words):
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8))
     panels = [(left, implementation, task, COLOUR[task], 1) for implementation, task in SENTENCE]
     panels += [(right, OURS, task, COLOURS[task], 1e3) for task in TREES]
-    for axes, implementation, task, colour, unit in panels:
+    for axes, implementation, task, color, unit in panels:
         found = series(rows, implementation, task)
         low, middle, high = zip(*(np.array(quartiles(ms)) * unit for ms in found.values()))
         label = f"{task}, NumPy" if implementation == NUMPY else task
@@ -105,7 +105,7 @@ def plot(x, rows, lengths, words):
             low,
             high,
             f"{label}: $n^{{{slopes(found, words)[1]:.2f}}}$",
-            colour,
+            color,
             STYLES[implementation],
         )
     left.set(title="a sentence", ylabel="milliseconds")

@@ -18,7 +18,7 @@
 
 namespace taproot {
 
-/// Threads, each with a factorisation and a workspace that are reused from call to call.
+/// Threads, each with a factorization and a workspace that are reused from call to call.
 /// With one thread everything runs on the caller's. Not for two callers at once, and not from
 /// within a visit. Moved from, it may only be assigned to or destroyed.
 class TAPROOT_API Pool {
@@ -49,7 +49,7 @@ TAPROOT_API void for_each_factorization(Pool& pool, const Scores& scores,
 }  // namespace detail
 
 /// Calls visit(index, workspace) for every index < count, from any thread, in any order; for
-/// factorisations that the caller keeps. What visit throws is rethrown, and the rest may be left
+/// factorizations that the caller keeps. What visit throws is rethrown, and the rest may be left
 /// out.
 template <typename Visit>
 void for_each_index(Pool& pool, std::size_t count, Visit&& visit) {

@@ -43,12 +43,12 @@ TAPROOT_API ScoredTree argmax(const ScoreView& scores, RootRule root = RootRule:
 /// The trees by score, largest first, as many as there are or are asked for. O(n^2) a tree, more
 /// where many scores tie; 40 (n+1)^2 bytes, and some 500 + 4 n bytes a tree. Moved from, it may
 /// only be assigned to or destroyed.
-class TAPROOT_API KBest {
+class TAPROOT_API KBestIterator {
  public:
-  KBest();
-  ~KBest();
-  KBest(KBest&&) noexcept;
-  KBest& operator=(KBest&&) noexcept;
+  KBestIterator();
+  ~KBestIterator();
+  KBestIterator(KBestIterator&&) noexcept;
+  KBestIterator& operator=(KBestIterator&&) noexcept;
 
   /// Copies the scores. If the outcome is not ok, there is no next().
   Outcome build(const ScoreView& scores, RootRule root);
@@ -67,7 +67,7 @@ class TAPROOT_API KBest {
 TAPROOT_API std::vector<ScoredTree> kbest(const ScoreView& scores, std::size_t k,
                                           RootRule root = RootRule::kSingle);
 
-/// Minimum Bayes risk: the tree that maximises the expected number of right heads, sum of
+/// Minimum Bayes risk: the tree that maximizes the expected number of right heads, sum of
 /// p(head -> m) over its edges, among the trees of the sentence's rule and allowed edges. O(n^3)
 /// for the marginals. Throws if the outcome of f is not ok.
 TAPROOT_API void mbr(const Factorization& f, std::span<std::int32_t> heads, Workspace& workspace);

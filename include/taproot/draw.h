@@ -36,7 +36,7 @@ struct SvgOptions {
   bool hints = true;
 };
 
-/// One <svg> element, complete in itself: no ids, no script, nothing to fetch. It takes its colour
+/// One <svg> element, complete in itself: no ids, no script, nothing to fetch. It takes its color
 /// from the text around it (currentColor); as a file of its own it follows the viewer's light or
 /// dark scheme. Every edge is a <path> with data-h and data-m, its head and modifier; every word a
 /// <text> with data-i, its number. Edges from ROOT are straight lines from above.
@@ -58,7 +58,7 @@ struct TextOptions {
   /// cut bears the same number on both sides of the cut; a word wider than that takes several
   /// lines.
   std::size_t width = 80;
-  /// Whether strength is shown by escape sequences too: bold, faint, and labels in colour.
+  /// Whether strength is shown by escape sequences too: bold, faint, and labels in color.
   bool color = false;
   /// Of a tree, as in SvgOptions.
   std::span<const std::string> labels;

@@ -69,7 +69,7 @@ class TAPROOT_API Factorization {
 TAPROOT_API Outcome eliminate(const ScoreView& scores, RootRule root, Factorization& out,
                               Workspace& workspace);
 
-/// The same into a fresh factorisation.
+/// The same into a fresh factorization.
 TAPROOT_API Factorization eliminate(const ScoreView& scores, RootRule root = RootRule::kSingle);
 
 }  // namespace taproot

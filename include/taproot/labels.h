@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Labelled trees. The score of edge h -> m with label l is S[h][m] + L[h][m][l]: a labelled tree's
+// Labeled trees. The score of edge h -> m with label l is S[h][m] + L[h][m][l]: a labeled tree's
 // weight is the product over its edges, so for inference an edge counts with the sum over its
 // labels, for decoding with the best of them, and given the edge a label is drawn by its share.
 // Everything else works on the edge scores that come out.
@@ -59,7 +59,7 @@ enum class LabelSum : std::uint8_t {
   kMax,     ///< S[h][m] + max_l L[h][m][l]: for decoding
 };
 
-/// The edge scores of a labelled sentence, row-major [n+1][n+1], in `memory`, which the view reads
+/// The edge scores of a labeled sentence, row-major [n+1][n+1], in `memory`, which the view reads
 /// (`scores` may be a row-major view of `memory` itself). Sums are rounded to double: decoders are
 /// exact in these scores.
 /// A NaN or +inf among an edge's labels makes its score NaN, so that it is reported as bad_score.
@@ -72,7 +72,7 @@ TAPROOT_API ScoreView add_labels(const ScoreView& scores, const LabelView& label
 TAPROOT_API void best_labels(const LabelView& labels, TreeView heads, std::span<std::int32_t> out);
 
 /// A label for each word's edge, label l with probability exp(L[h][m][l]) / sum: given a tree drawn
-/// from the log-sum scores, that makes a draw of a labelled tree. Depends on (seed, sentence,
+/// from the log-sum scores, that makes a draw of a labeled tree. Depends on (seed, sentence,
 /// sample) alone.
 TAPROOT_API void sample_labels(const LabelView& labels, TreeView heads, std::uint64_t seed,
                                std::uint32_t sentence, std::uint32_t sample,

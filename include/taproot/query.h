@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a factorised distribution over trees can be asked. p(t) = exp(score(t)) / Z throughout.
+// What a factored distribution over trees can be asked. p(t) = exp(score(t)) / Z throughout.
 //
-// Every function here throws std::invalid_argument when the factorisation's outcome is not ok, or a
+// Every function here throws std::invalid_argument when the factorization's outcome is not ok, or a
 // shape is wrong. The forms without a Workspace allocate one.
 #pragma once
 
@@ -26,7 +26,7 @@ TAPROOT_API double log_partition(const Factorization& f);
 /// p(h -> m) for every edge: the probability that a tree has it; also the gradient of log Z.
 /// Column 0 and the diagonal are 0, every other column sums to 1. Absolute error: a few n 2^-53,
 /// so a tiny one may round below zero, and is then returned as 0. Cost: 2 n^3/3 multiply-adds.
-TAPROOT_API void marginals(const Factorization& f, Workspace& workspace, EdgeMatrix out);
+TAPROOT_API void marginals(const Factorization& f, EdgeMatrix out, Workspace& workspace);
 TAPROOT_API std::vector<double> marginals(const Factorization& f);
 
 /// H v with H = d^2 log Z / dS^2 = Cov_p(edge, edge') and v = `direction`: the derivative of
@@ -39,15 +39,15 @@ TAPROOT_API std::vector<double> marginals(const Factorization& f);
 /// the mean of its column; what all heads of a word have in common, and single-root all ROOT edges,
 /// costs no digits. Cost: 8 n^3/3 multiply-adds, marginals() included.
 TAPROOT_API void hessian_product(const Factorization& f, std::span<const double> direction,
-                                 Workspace& workspace, EdgeMatrix out);
+                                 EdgeMatrix out, Workspace& workspace);
 TAPROOT_API std::vector<double> hessian_product(const Factorization& f,
                                                 std::span<const double> direction);
 
 /// p(0 -> m) for m = 1..n into out[m-1]. Single-root: they sum to 1, cost n^2/2 multiply-adds and
 /// have full *relative* accuracy down to 2^-256, since nothing is subtracted; multi-root: as
 /// marginals().
-TAPROOT_API void root_marginals(const Factorization& f, Workspace& workspace,
-                                std::span<double> out);
+TAPROOT_API void root_marginals(const Factorization& f, std::span<double> out,
+                                Workspace& workspace);
 TAPROOT_API std::vector<double> root_marginals(const Factorization& f);
 
 /// log p(tree), which may round above 0 by a few units in the last place; -inf if `heads` is no

@@ -68,7 +68,7 @@ struct TreeBuffer {
   std::ptrdiff_t stride;
 };
 
-/// Draws trees of one sentence. Reads the factorisation it was built from, which must outlive it
+/// Draws trees of one sentence. Reads the factorization it was built from, which must outlive it
 /// unchanged. Moved from, it may only be assigned to or destroyed. Drawing is const: several
 /// threads may do so at once, each with a workspace of its own.
 class TAPROOT_API Sampler {
@@ -82,7 +82,7 @@ class TAPROOT_API Sampler {
   /// if the outcome of f is not ok or the algorithm does not go with its root rule.
   void build(const Factorization& f, const SampleOptions& options, Workspace& workspace);
 
-  /// The same from scores, with a factorisation of its own; if the outcome is not ok, there is
+  /// The same from scores, with a factorization of its own; if the outcome is not ok, there is
   /// nothing to draw from.
   Outcome build(const ScoreView& scores, RootRule root, const SampleOptions& options,
                 Workspace& workspace);
@@ -90,9 +90,9 @@ class TAPROOT_API Sampler {
   /// Draws trees first, ..., first + count - 1 of sentence `sentence`. `statuses`, if not empty,
   /// has `count` entries and takes ok or step_limit; a tree given up is not written. Returns how
   /// many were.
-  std::size_t draw(std::uint32_t sentence, std::uint32_t first, std::size_t count, TreeBuffer out,
-                   Workspace& workspace, std::span<Status> statuses = {},
-                   SampleStatistics* statistics = nullptr) const;
+  std::size_t sample(std::uint32_t sentence, std::uint32_t first, std::size_t count, TreeBuffer out,
+                     Workspace& workspace, std::span<Status> statuses = {},
+                     SampleStatistics* statistics = nullptr) const;
 
  private:
   struct Tables;

@@ -3,8 +3,8 @@
 
 #include "taproot/batch.h"
 #include "taproot/constraints.h"
+#include "taproot/cuda.h"
 #include "taproot/decode.h"
-#include "taproot/device.h"
 #include "taproot/draw.h"
 #include "taproot/factorization.h"
 #include "taproot/labels.h"

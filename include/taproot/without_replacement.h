@@ -5,7 +5,7 @@
 //
 // Every tree comes with a perturbed log-probability: its Gumbel, log p(t) + an independent
 // Gumbel(0), of which the sample has the k largest, in order. The (k+1)-th, kappa, is the
-// threshold: given that, tree t is in the sample with probability q(t) = 1 - exp(-exp(log p(t) -
+// kappa: given that, tree t is in the sample with probability q(t) = 1 - exp(-exp(log p(t) -
 // kappa)), independently (Vieira 2017; Kool et al. 2019).
 #pragma once
 
@@ -23,7 +23,7 @@
 namespace taproot {
 
 /// All have the same law.
-enum class DistinctAlgorithm : std::uint8_t {
+enum class WithoutReplacementAlgorithm : std::uint8_t {
   /// Draws with replacement and skips what it has seen, while more than 1 / max(4, n/2) of the
   /// probability is left; then goes on with the trie. The trees of sample() with the same seed,
   /// without repeats, as far as that goes.
@@ -40,15 +40,15 @@ enum class DistinctAlgorithm : std::uint8_t {
 };
 
 /// "auto", "trie", "beam", "list".
-TAPROOT_API std::string_view to_string(DistinctAlgorithm algorithm);
+TAPROOT_API std::string_view to_string(WithoutReplacementAlgorithm algorithm);
 
 /// The inverse; throws std::invalid_argument, naming those there are.
-TAPROOT_API DistinctAlgorithm distinct_algorithm_named(std::string_view name);
+TAPROOT_API WithoutReplacementAlgorithm without_replacement_algorithm_named(std::string_view name);
 
 /// Which trees are drawn: those of sentence b depend on (seed, b) alone; and for all but beam the
 /// first k are the same whatever k is.
-struct DistinctOptions {
-  DistinctAlgorithm algorithm = DistinctAlgorithm::kAuto;
+struct WithoutReplacementOptions {
+  WithoutReplacementAlgorithm algorithm = WithoutReplacementAlgorithm::kAuto;
   std::uint64_t seed = 0;
   /// Bytes that a sentence's trie may take; beyond, it keeps less and computes more. (The trees
   /// themselves stay: some 50 n bytes each.) Does not change what is drawn.
@@ -56,19 +56,19 @@ struct DistinctOptions {
 };
 
 /// log p(t) = score - log Z, and log p(t) perturbed.
-struct DistinctTree {
+struct WithoutReplacementTree {
   double log_prob;
   double gumbel;
 };
 
 /// k trees of one sentence, largest Gumbel first.
-struct DistinctSample {
+struct WithoutReplacementSample {
   int n = 0;
   std::vector<std::int32_t> heads;  ///< [size()][n]
   std::vector<double> log_prob;
   std::vector<double> gumbel;
   std::vector<double> weight;   ///< Horvitz-Thompson, p/q: sum of weight * f(t) estimates E[f].
-  double threshold = 0;         ///< kappa
+  double kappa = 0;             ///< kappa
   bool exhausted = false;       ///< These are all the trees that there are.
   Status status = Status::kOk;  ///< numerical_loss: fewer than asked for, by list.
   std::size_t memory = 0;       ///< Bytes taken by the trie or the beam.
@@ -80,32 +80,32 @@ struct DistinctSample {
 };
 
 /// Draws trees of one sentence, each different from all before: one after the other, or k at once.
-/// Reads the factorisation it was built from, which must outlive it unchanged. Moved from, it
+/// Reads the factorization it was built from, which must outlive it unchanged. Moved from, it
 /// may only be assigned to or destroyed. Not for two threads at once.
-class TAPROOT_API DistinctSampler {
+class TAPROOT_API WithoutReplacementSampler {
  public:
-  DistinctSampler();
-  ~DistinctSampler();
-  DistinctSampler(DistinctSampler&&) noexcept;
-  DistinctSampler& operator=(DistinctSampler&&) noexcept;
+  WithoutReplacementSampler();
+  ~WithoutReplacementSampler();
+  WithoutReplacementSampler(WithoutReplacementSampler&&) noexcept;
+  WithoutReplacementSampler& operator=(WithoutReplacementSampler&&) noexcept;
 
   /// Reuses memory. Throws std::invalid_argument if the outcome of f is not ok.
-  void build(const Factorization& f, const DistinctOptions& options, std::uint32_t sentence,
-             Workspace& workspace);
+  void build(const Factorization& f, const WithoutReplacementOptions& options,
+             std::uint32_t sentence, Workspace& workspace);
 
   /// The next tree: its n heads and what goes with it. False if there is none: all trees were
   /// drawn, or status() says what went wrong. Throws for beam, which has no next.
-  bool next(std::span<std::int32_t> heads, DistinctTree& tree, Workspace& workspace);
+  bool next(std::span<std::int32_t> heads, WithoutReplacementTree& tree, Workspace& workspace);
 
   /// kappa for the trees drawn so far, whether or not more are drawn later; -inf if that was all
   /// (list: or if less than 1e-8 is left). Throws for beam.
-  double threshold(Workspace& workspace);
+  double kappa(Workspace& workspace);
 
   /// The first k trees, whatever was drawn before; all of them if there are no more than k. For all
   /// algorithms. After it, next() goes on. `go_on`, if given, is asked now and then; if it says
   /// false, sampling stops there, `out` has no trees, and the answer is false; next() then goes on
   /// after the trees drawn by then. If it throws, the sampler has to be built again.
-  bool sample(std::size_t k, DistinctSample& out, Workspace& workspace,
+  bool sample(std::size_t k, WithoutReplacementSample& out, Workspace& workspace,
               const std::function<bool()>& go_on = {});
 
   /// How many were drawn by next(), or by sample() if not beam.
@@ -124,23 +124,23 @@ class TAPROOT_API DistinctSampler {
 
 /// k trees (as sentence 0); all of them if there are no more than k. Throws if the outcome of f is
 /// not ok.
-TAPROOT_API DistinctSample sample_without_replacement(const Factorization& f, std::size_t k,
-                                                      const DistinctOptions& options = {});
+TAPROOT_API WithoutReplacementSample sample_without_replacement(
+    const Factorization& f, std::size_t k, const WithoutReplacementOptions& options = {});
 
 /// k trees of every sentence on the pool's threads. Sentences are numbered from first_sentence on.
 /// `outcomes` as in taproot/batch.h; with numerical_loss (list) out[b] has the trees that there
 /// are.
 TAPROOT_API void sample_without_replacement(Pool& pool, const Scores& scores, std::size_t k,
-                                            const DistinctOptions& options,
+                                            const WithoutReplacementOptions& options,
                                             std::span<Outcome> outcomes,
-                                            std::span<DistinctSample> out,
+                                            std::span<WithoutReplacementSample> out,
                                             std::uint32_t first_sentence = 0);
 
 /// q(t) = 1 - exp(-exp(log p(t) - kappa)); 1 for kappa = -inf.
-TAPROOT_API double inclusion_probability(double log_prob, double threshold);
+TAPROOT_API double inclusion_probability(double log_prob, double kappa);
 
 /// p(t) / q(t), accurate also where both are tiny. Unbiased; at k = 1 of infinite variance.
-TAPROOT_API double horvitz_thompson_weight(double log_prob, double threshold);
+TAPROOT_API double horvitz_thompson_weight(double log_prob, double kappa);
 
 /// Weights divided by their sum: biased, of lower variance. In place if out is weights.
 TAPROOT_API void normalize_weights(std::span<const double> weights, std::span<double> out);

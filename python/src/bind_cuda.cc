@@ -12,7 +12,7 @@
 #include "arrays.h"
 #include "gil.h"
 #include "module.h"
-#include "taproot/device.h"
+#include "taproot/cuda.h"
 
 namespace nb = nanobind;
 using nb::literals::operator""_a;
@@ -126,15 +126,15 @@ class DeviceQueue {
                                   std::uint64_t seed, std::uint32_t first_sentence,
                                   OnDevice<std::int32_t> outcomes, OnDevice<std::int32_t> heads,
                                   OnDevice<double> log_prob, OnDevice<double> gumbel,
-                                  OnDevice<double> threshold, OnDevice<std::int32_t> counts) {
+                                  OnDevice<double> kappa, OnDevice<std::int32_t> counts) {
     const CudaScores in = scores_of(scores, lengths, multi, outcomes);
-    const CudaDistinct out{trees_in(heads, in), log_prob.data(), gumbel.data(), threshold.data(),
-                           counts.data()};
+    const CudaWithoutReplacement out{trees_in(heads, in), log_prob.data(), gumbel.data(),
+                                     kappa.data(), counts.data()};
     const std::size_t trees = heads.shape(0) * in.size;
     require(log_prob.size() == trees && gumbel.size() == trees,
             "log_prob and gumbel must have shape (B, k)");
-    require(threshold.size() == in.size && counts.size() == in.size,
-            "threshold and counts must have shape (B,)");
+    require(kappa.size() == in.size && counts.size() == in.size,
+            "kappa and counts must have shape (B,)");
     run([&] {
       cuda_.sample_without_replacement(in, heads.shape(0), seed, outcomes_in(outcomes), out,
                                        stream_, first_sentence);
@@ -191,7 +191,7 @@ void init_cuda(nb::module_& m) {
       .def("sample_without_replacement", &DeviceQueue::sample_without_replacement, scores, lengths,
            "multi"_a, "seed"_a, "first_sentence"_a, outcomes, heads,
            nb::arg("log_prob").noconvert(), nb::arg("gumbel").noconvert(),
-           nb::arg("threshold").noconvert(), nb::arg("counts").noconvert())
+           nb::arg("kappa").noconvert(), nb::arg("counts").noconvert())
       .def("launches", &DeviceQueue::launches);
 }
 

@@ -201,11 +201,11 @@ std::pair<Arrays, Failures> to_python(TreeTable&& table, const Distribution& d, 
   arrays["counts"] = to_numpy(std::move(table.counts), {batch});
   arrays["heads"] = to_numpy(std::move(table.heads), {k, batch, row});
   arrays["score"] = to_numpy(std::move(table.score), {k, batch});
-  if (d.labelled()) arrays["labels"] = to_numpy(std::move(table.labels), {k, batch, row});
+  if (d.labeled()) arrays["labels"] = to_numpy(std::move(table.labels), {k, batch, row});
   if (sampled) {
     arrays["gumbel"] = to_numpy(std::move(table.gumbel), {k, batch});
     arrays["weight"] = to_numpy(std::move(table.weight), {k, batch});
-    arrays["threshold"] = to_numpy(std::move(table.threshold), {batch});
+    arrays["kappa"] = to_numpy(std::move(table.kappa), {batch});
     arrays["exhausted"] = to_numpy(std::move(table.exhausted), {batch});
   }
   return {std::move(arrays), failures(table.outcomes)};
@@ -223,7 +223,8 @@ std::pair<Arrays, Failures> ask_kbest(Core& core, std::size_t k) {
 std::pair<Arrays, Failures> ask_distinct(Core& core, std::size_t k, std::uint64_t seed,
                                          std::string_view algorithm, std::size_t memory_limit,
                                          std::uint32_t first_sentence) {
-  const DistinctOptions options{distinct_algorithm_named(algorithm), seed, memory_limit};
+  const WithoutReplacementOptions options{without_replacement_algorithm_named(algorithm), seed,
+                                          memory_limit};
   TreeTable table;
   {
     const Released released;

@@ -17,12 +17,13 @@ namespace {
 using Words = NumpyArray<std::int32_t>;
 
 // Draws one tree after the other of a single sentence; keeps the Core that it reads alive.
-class DistinctIterator {
+class WithoutReplacementIterator {
  public:
-  DistinctIterator(nb::object core, std::uint64_t seed, std::string_view algorithm,
-                   std::size_t memory_limit, std::uint32_t sentence)
+  WithoutReplacementIterator(nb::object core, std::uint64_t seed, std::string_view algorithm,
+                             std::size_t memory_limit, std::uint32_t sentence)
       : core_(std::move(core)), seed_(seed), sentence_(sentence) {
-    const DistinctOptions options{distinct_algorithm_named(algorithm), seed, memory_limit};
+    const WithoutReplacementOptions options{without_replacement_algorithm_named(algorithm), seed,
+                                            memory_limit};
     const Factorization& f = nb::cast<Core&>(core_).distribution[0];
     n_ = static_cast<std::size_t>(f.n());
     sampler_.build(f, options, sentence, workspace_);
@@ -33,27 +34,27 @@ class DistinctIterator {
     std::vector<std::int32_t> heads(n_);
     std::vector<std::int32_t> labels(n_);
     const Distribution& d = nb::cast<Core&>(core_).distribution;
-    DistinctTree tree;
+    WithoutReplacementTree tree;
     bool found;
     {
       const Released released;
       const std::lock_guard lock(mutex_);
       const auto number = static_cast<std::uint32_t>(sampler_.size());
       found = sampler_.next(heads, tree, workspace_);
-      if (found && d.labelled()) {
+      if (found && d.labeled()) {
         sample_labels(d.labels(0), heads, seed_, sentence_, number, labels);
       }
     }
     if (!found) return std::nullopt;
     std::optional<Words> of_words;
-    if (d.labelled()) of_words = to_numpy(std::move(labels), {n_});
+    if (d.labeled()) of_words = to_numpy(std::move(labels), {n_});
     return std::make_tuple(to_numpy(std::move(heads), {n_}), tree.log_prob, tree.gumbel, of_words);
   }
 
-  double threshold() {
+  double kappa() {
     const Released released;
     const std::lock_guard lock(mutex_);
-    return sampler_.threshold(workspace_);
+    return sampler_.kappa(workspace_);
   }
 
   std::size_t size() const { return sampler_.size(); }
@@ -64,7 +65,7 @@ class DistinctIterator {
   std::uint64_t seed_;
   std::uint32_t sentence_;
   std::size_t n_;
-  DistinctSampler sampler_;
+  WithoutReplacementSampler sampler_;
   Workspace workspace_;
   std::mutex mutex_;  // Two Python threads may share the iterator.
 };
@@ -72,13 +73,13 @@ class DistinctIterator {
 }  // namespace
 
 void init_iterator(nb::module_& m) {
-  nb::class_<DistinctIterator>(m, "DistinctIterator")
+  nb::class_<WithoutReplacementIterator>(m, "WithoutReplacementIterator")
       .def(nb::init<nb::object, std::uint64_t, std::string_view, std::size_t, std::uint32_t>(),
            "core"_a, "seed"_a, "algorithm"_a, "memory_limit"_a, "sentence"_a)
-      .def("next", &DistinctIterator::next)
-      .def("threshold", &DistinctIterator::threshold)
-      .def("size", &DistinctIterator::size)
-      .def("status", &DistinctIterator::status);
+      .def("next", &WithoutReplacementIterator::next)
+      .def("kappa", &WithoutReplacementIterator::kappa)
+      .def("size", &WithoutReplacementIterator::size)
+      .def("status", &WithoutReplacementIterator::status);
 }
 
 }  // namespace taproot::python

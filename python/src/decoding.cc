@@ -55,7 +55,7 @@ TreeTable kbest(Distribution& d, std::size_t k) {
   table.outcomes.resize(d.size());
   std::vector<std::vector<ScoredTree>> best(d.size());
   for_each(d.size(), d.longest(), interrupt, [&](std::size_t b, Own&) {
-    KBest trees;
+    KBestIterator trees;
     table.outcomes[b] = trees.build(d.decode_scores(b), d.root());
     if (!table.outcomes[b].ok()) return;
     ScoredTree tree{Tree(static_cast<std::size_t>(d.n(b))), 0};
@@ -67,7 +67,7 @@ TreeTable kbest(Distribution& d, std::size_t k) {
   const auto row = static_cast<std::size_t>(d.padded_n());
   for (const auto& trees : best) table.k = std::max(table.k, trees.size());
   table.heads.assign(table.k * d.size() * row, -1);
-  if (d.labelled()) table.labels.assign(table.heads.size(), -1);
+  if (d.labeled()) table.labels.assign(table.heads.size(), -1);
   table.score.assign(table.k * d.size(), -HUGE_VAL);
   for (std::size_t b = 0; b < d.size(); ++b) {
     table.counts.push_back(static_cast<std::int32_t>(best[b].size()));
@@ -76,7 +76,7 @@ TreeTable kbest(Distribution& d, std::size_t k) {
       const Tree& heads = best[b][s].heads;
       std::copy(heads.begin(), heads.end(), table.heads.data() + at * row);
       table.score[at] = best[b][s].score;
-      if (d.labelled()) {
+      if (d.labeled()) {
         best_labels(d.labels(b), heads, {table.labels.data() + at * row, heads.size()});
       }
     }

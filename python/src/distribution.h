@@ -22,7 +22,7 @@
 namespace taproot::python {
 
 /// The sentences behind a DependencyTrees: their scores, and from the first question on their
-/// factorisations, which every further question reads.
+/// factorizations, which every further question reads.
 class Distribution {
  public:
   /// `labels` and `constraints` are one a sentence, or none. The views' memory must outlive it.
@@ -39,7 +39,7 @@ class Distribution {
   int padded_n() const { return padded_n_; }
   int longest() const { return longest_; }
 
-  bool labelled() const { return !labels_.empty(); }
+  bool labeled() const { return !labels_.empty(); }
   const LabelView& labels(std::size_t b) const { return labels_[b]; }
 
   /// For decoding: labels count with the best of them.
@@ -111,15 +111,16 @@ struct TreeTable {
   std::vector<std::int32_t> counts;
   std::size_t k = 0;
   std::vector<std::int32_t> heads;
-  std::vector<std::int32_t> labels;  ///< Empty if not labelled.
+  std::vector<std::int32_t> labels;  ///< Empty if not labeled.
   std::vector<double> score;         ///< kbest: the tree's score; a sample: its log_prob.
   std::vector<double> gumbel;        ///< Samples only, as what follows.
   std::vector<double> weight;
-  std::vector<double> threshold;        ///< [B]
+  std::vector<double> kappa;            ///< [B]
   std::vector<std::uint8_t> exhausted;  ///< [B]
 };
 TreeTable kbest(Distribution& d, std::size_t k);
-TreeTable sample_without_replacement(Distribution& d, std::size_t k, const DistinctOptions& options,
+TreeTable sample_without_replacement(Distribution& d, std::size_t k,
+                                     const WithoutReplacementOptions& options,
                                      std::uint32_t first_sentence);
 
 }  // namespace taproot::python

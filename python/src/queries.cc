@@ -74,7 +74,7 @@ void pair_scalar(Distribution& p, Distribution& q, PairScalar query, double* out
 
 void marginals(Distribution& d, double* out) {
   ask_edges(d, out, [](std::size_t, const Factorization& f, Workspace& workspace, EdgeMatrix to) {
-    taproot::marginals(f, workspace, to);
+    taproot::marginals(f, to, workspace);
   });
 }
 
@@ -85,7 +85,7 @@ void hessian_product(Distribution& d, const double* direction, bool or_nan, doub
               std::vector<double> memory;
               const auto own = corner(direction + b * row * row, d.padded_n(), f.n(), memory);
               try {
-                taproot::hessian_product(f, own, workspace, to);
+                taproot::hessian_product(f, own, to, workspace);
               } catch (const std::invalid_argument&) {
                 if (!or_nan) throw;
                 std::fill_n(to.data, row * row, NAN);
@@ -111,7 +111,7 @@ void root_marginals(Distribution& d, double* out) {
       d,
       [&](std::size_t b, const Factorization& f, Workspace& workspace) {
         const auto n = static_cast<std::size_t>(f.n());
-        taproot::root_marginals(f, workspace, {out + b * row, n});
+        taproot::root_marginals(f, {out + b * row, n}, workspace);
         std::fill(out + b * row + n, out + (b + 1) * row, 0.0);
       },
       [&](std::size_t b) { std::fill_n(out + b * row, row, NAN); });
@@ -126,7 +126,7 @@ void label_marginals(Distribution& d, double* out) {
       [&](std::size_t b, const Factorization& f, Workspace& workspace) {
         const std::size_t own = side(f.n());
         std::vector<double> edges(own * own);
-        taproot::marginals(f, workspace, {edges.data(), static_cast<std::ptrdiff_t>(own)});
+        taproot::marginals(f, {edges.data(), static_cast<std::ptrdiff_t>(own)}, workspace);
         std::vector<double> of_labels(own * own * labels);
         taproot::label_marginals(d.labels(b), edges, of_labels);
         double* to = out + b * size;

@@ -32,7 +32,7 @@ bool draw(const Job& job, const Sampler& sampler, std::size_t b, std::size_t beg
   const auto tree = job.first.tree + static_cast<std::uint32_t>(begin);
   const std::size_t count = end - begin;
   std::vector<Status> statuses(job.options.step_limit > 0 ? count : 0);
-  const std::size_t drawn = sampler.draw(
+  const std::size_t drawn = sampler.sample(
       sentence, tree, count, {heads, static_cast<std::ptrdiff_t>(stride)}, workspace, statuses);
   if (n == row && drawn == count && job.out.labels == nullptr) return true;
   for (std::size_t s = 0; s < count; ++s) {
@@ -74,7 +74,7 @@ std::vector<Outcome> sample(Distribution& d, std::size_t k, const SampleOptions&
   d.factor(interrupt);
   std::vector<Outcome> outcomes = outcomes_of(d);
   const std::size_t blocks = (k + kBlock - 1) / kBlock;
-  const auto draw_blocks = [&](const Sampler& sampler, std::size_t b, Workspace& workspace) {
+  const auto sample_blocks = [&](const Sampler& sampler, std::size_t b, Workspace& workspace) {
     for (std::size_t block = 0; block < blocks && interrupt.go_on(); ++block) {
       const std::size_t end = std::min(k, (block + 1) * kBlock);
       if (!draw(job, sampler, b, block * kBlock, end, workspace)) {
@@ -87,7 +87,7 @@ std::vector<Outcome> sample(Distribution& d, std::size_t k, const SampleOptions&
     for_each(d.size(), d.longest(), interrupt, [&](std::size_t b, Own& own) {
       if (!outcomes[b].ok()) return fill_lost(job, b);
       own.sampler.build(d[b], options, own.workspace);
-      draw_blocks(own.sampler, b, own.workspace);
+      sample_blocks(own.sampler, b, own.workspace);
     });
     return outcomes;
   }
@@ -113,16 +113,17 @@ std::vector<Outcome> sample(Distribution& d, std::size_t k, const SampleOptions&
   return outcomes;
 }
 
-TreeTable sample_without_replacement(Distribution& d, std::size_t k, const DistinctOptions& options,
+TreeTable sample_without_replacement(Distribution& d, std::size_t k,
+                                     const WithoutReplacementOptions& options,
                                      std::uint32_t first_sentence) {
   Interrupt interrupt;
   d.factor(interrupt);
-  std::vector<DistinctSample> samples(d.size());
+  std::vector<WithoutReplacementSample> samples(d.size());
   TreeTable table;
   table.outcomes = outcomes_of(d);
   for_each(d.size(), d.longest(), interrupt, [&](std::size_t b, Own& own) {
     if (!table.outcomes[b].ok()) return;
-    DistinctSampler& sampler = own.distinct;
+    WithoutReplacementSampler& sampler = own.distinct;
     Workspace& workspace = own.workspace;
     sampler.build(d[b], options, first_sentence + static_cast<std::uint32_t>(b), workspace);
     if (!sampler.sample(k, samples[b], workspace, [&] { return interrupt.go_on(); })) return;
@@ -130,17 +131,17 @@ TreeTable sample_without_replacement(Distribution& d, std::size_t k, const Disti
   });
 
   const auto row = static_cast<std::size_t>(d.padded_n());
-  for (const DistinctSample& s : samples) table.k = std::max(table.k, s.size());
+  for (const WithoutReplacementSample& s : samples) table.k = std::max(table.k, s.size());
   table.heads.assign(table.k * d.size() * row, -1);
-  if (d.labelled()) table.labels.assign(table.heads.size(), -1);
+  if (d.labeled()) table.labels.assign(table.heads.size(), -1);
   table.score.assign(table.k * d.size(), -HUGE_VAL);
   table.gumbel = table.score;
   table.weight.assign(table.k * d.size(), 0.0);
   for (std::size_t b = 0; b < d.size(); ++b) {
-    const DistinctSample& sample = samples[b];
+    const WithoutReplacementSample& sample = samples[b];
     const auto n = static_cast<std::size_t>(d.n(b));
     table.counts.push_back(static_cast<std::int32_t>(sample.size()));
-    table.threshold.push_back(d.outcome(b).ok() ? sample.threshold : NAN);
+    table.kappa.push_back(d.outcome(b).ok() ? sample.kappa : NAN);
     table.exhausted.push_back(sample.exhausted);
     for (std::size_t s = 0; s < sample.size(); ++s) {
       const std::size_t at = s * d.size() + b;
@@ -148,7 +149,7 @@ TreeTable sample_without_replacement(Distribution& d, std::size_t k, const Disti
       table.score[at] = sample.log_prob[s];
       table.gumbel[at] = sample.gumbel[s];
       table.weight[at] = sample.weight[s];
-      if (!d.labelled()) continue;
+      if (!d.labeled()) continue;
       sample_labels(d.labels(b), sample[s], options.seed,
                     first_sentence + static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(s),
                     {table.labels.data() + at * row, n});

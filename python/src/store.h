@@ -7,13 +7,13 @@
 
 namespace taproot::python {
 
-/// A factorisation, and the longest sentence that its memory has served.
+/// A factorization, and the longest sentence that its memory has served.
 struct Kept {
   Factorization factorization;
   int longest = 0;
 };
 
-/// `count` factorisations, those of distributions that are gone first: fresh memory costs more than
+/// `count` factorizations, those of distributions that are gone first: fresh memory costs more than
 /// the arithmetic in it.
 std::vector<Kept> take_factorizations(std::size_t count);
 

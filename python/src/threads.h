@@ -18,7 +18,7 @@ int get_num_threads();
 struct Own {
   Workspace workspace;
   Sampler sampler;
-  DistinctSampler distinct;
+  WithoutReplacementSampler distinct;
 };
 
 /// visit(index, own) for every index < count, for sentences of up to n words; lets Ctrl-C through

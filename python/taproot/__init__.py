@@ -7,14 +7,14 @@ gradients.
 
 from ._constraints import Constraints
 from ._distribution import DependencyTrees
-from ._draw import Drawing, Tree
+from ._draw import Drawing, TreeDrawing
 from ._errors import NoTreeError, SentenceError
-from ._iterator import DistinctIterator
+from ._iterator import WithoutReplacementIterator
 from ._results import (
-    DistinctTree,
-    KBest,
-    LabelledTrees,
-    WithoutReplacement,
+    WithoutReplacementTree,
+    BestTrees,
+    LabeledTrees,
+    WithoutReplacementSample,
     horvitz_thompson_weight,
     inclusion_probability,
 )
@@ -28,15 +28,15 @@ __all__ = [
     "Constraints",
     "DependencyTrees",
     "DeviceQueue",
-    "DistinctIterator",
-    "DistinctTree",
+    "WithoutReplacementIterator",
+    "WithoutReplacementTree",
     "Drawing",
-    "KBest",
-    "LabelledTrees",
+    "BestTrees",
+    "LabeledTrees",
     "NoTreeError",
     "SentenceError",
-    "Tree",
-    "WithoutReplacement",
+    "TreeDrawing",
+    "WithoutReplacementSample",
     "__version__",
     "cuda_available",
     "cuda_description",

@@ -29,12 +29,12 @@ from ._arrays import (
 from ._constraints import Constraints
 from ._draw import Drawing, as_words
 from ._errors import raise_failures
-from ._iterator import DistinctIterator
-from ._results import KBest, LabelledTrees, WithoutReplacement
+from ._iterator import WithoutReplacementIterator
+from ._results import BestTrees, LabeledTrees, WithoutReplacementSample
 
 Root = Literal["single", "multi"]
 Algorithm = Literal["auto", "elimination", "wilson", "wilson-marginal", "wilson-reject", "colbourn", "wilson-rc"]
-DistinctAlgorithm = Literal["auto", "trie", "beam", "list"]
+WithoutReplacementAlgorithm = Literal["auto", "trie", "beam", "list"]
 
 _GIB = 1 << 30
 _Core = _taproot.Core
@@ -351,7 +351,7 @@ class DependencyTrees:
         B).
 
         -inf for what is no tree under the root rule, or has a forbidden edge. With ``labels``, of the shape of heads,
-        that of the labelled trees.
+        that of the labeled trees.
 
         >>> d = DependencyTrees(np.zeros((3, 3)))
         >>> np.exp(d.log_prob([[0, 1], [2, 0], [2, 1]]))
@@ -471,7 +471,7 @@ class DependencyTrees:
         """
         heads, labels = self._empty_trees()
         self._check(self._core.argmax(heads, labels))
-        return heads if labels is None else LabelledTrees(heads, labels)
+        return heads if labels is None else LabeledTrees(heads, labels)
 
     def mbr(self) -> Any:
         """The tree with the largest expected number of right heads; shapes as ``argmax``.
@@ -481,9 +481,9 @@ class DependencyTrees:
         """
         heads, labels = self._empty_trees()
         self._check(self._core.mbr(heads, labels))
-        return heads if labels is None else LabelledTrees(heads, labels)
+        return heads if labels is None else LabeledTrees(heads, labels)
 
-    def kbest(self, k: int) -> KBest:
+    def kbest(self, k: int) -> BestTrees:
         """The k best trees, in order, or all if there are fewer. Their probabilities: ``log_prob(best.heads)``.
 
         >>> best = DependencyTrees([[0, 2, 1], [0, 0, 1], [0, 0, 0]]).kbest(10)
@@ -492,7 +492,7 @@ class DependencyTrees:
         """
         table, failures = self._core.kbest(as_count(k))
         self._check(failures)
-        return KBest(**self._unbatch(table))
+        return BestTrees(**self._unbatch(table))
 
     def sample(
         self,
@@ -533,17 +533,17 @@ class DependencyTrees:
             raise
         if failures is not None and self._raise:
             raise_failures(failures)
-        return heads if labels is None else LabelledTrees(heads, labels)
+        return heads if labels is None else LabeledTrees(heads, labels)
 
     def sample_without_replacement(
         self,
         k: int,
         seed: int = 0,
-        algorithm: DistinctAlgorithm = "auto",
+        algorithm: WithoutReplacementAlgorithm = "auto",
         *,
         memory_limit: int = _GIB,
         first_sentence: int = 0,
-    ) -> WithoutReplacement:
+    ) -> WithoutReplacementSample:
         """k different trees, each drawn from those not drawn yet; all of them if there are no more.
 
         ``algorithm``: ``"auto"`` needs no advice; ``"trie"``, ``"beam"`` and the literature's ``"list"`` have the same
@@ -563,12 +563,12 @@ class DependencyTrees:
         self._check(failures)
         found = self._unbatch(table)
         exhausted = found["exhausted"]
-        return WithoutReplacement(
+        return WithoutReplacementSample(
             heads=found["heads"],
             log_prob=found["score"],
             gumbel=found["gumbel"],
             weights=found["weight"],
-            threshold=float(found["threshold"]) if self._single else found["threshold"],
+            kappa=float(found["kappa"]) if self._single else found["kappa"],
             exhausted=bool(exhausted) if self._single else exhausted.astype(bool),
             counts=found["counts"],
             labels=found.get("labels"),
@@ -591,7 +591,7 @@ class DependencyTrees:
         *,
         memory_limit: int = _GIB,
         first_sentence: int = 0,
-    ) -> DistinctIterator:
+    ) -> WithoutReplacementIterator:
         """Draws different trees of a single sentence, one after the other, until you stop or there are no more.
 
         >>> d = DependencyTrees(np.zeros((3, 3)))
@@ -605,8 +605,8 @@ class DependencyTrees:
         failures = self._core.failures()
         if failures is not None:
             raise_failures(failures)
-        return DistinctIterator(
-            _taproot.DistinctIterator(
+        return WithoutReplacementIterator(
+            _taproot.WithoutReplacementIterator(
                 self._core,
                 as_seed(seed),
                 algorithm,

@@ -32,7 +32,7 @@ class Drawing:
         return self.svg
 
     def _repr_html_(self) -> str:
-        # Inline, where it takes its colour from the page: an image would not know whether that is dark.
+        # Inline, where it takes its color from the page: an image would not know whether that is dark.
         return self.svg
 
     def __repr__(self) -> str:
@@ -44,14 +44,14 @@ class Drawing:
             file.write(self.svg)
 
 
-class Tree(Drawing):
+class TreeDrawing(Drawing):
     """A tree with its words, which a notebook shows as arcs above them.
 
     ``heads`` is a row of what ``sample``, ``argmax`` and the others give (padding -1 at its end is left out). ``words``
     is a list, or a string with spaces between them; without them numbers are shown. ``labels`` are the names of the
     words' edges.
 
-    >>> tree = taproot.Tree([2, 0, 2], "She saw stars", ["nsubj", "root", "obj"])
+    >>> tree = taproot.TreeDrawing([2, 0, 2], "She saw stars", ["nsubj", "root", "obj"])
     >>> print(tree)
     She/2 saw/0 stars/2
     >>> tree.svg.startswith("<svg")
@@ -77,7 +77,7 @@ class Tree(Drawing):
         parts = [repr(self.heads.tolist())]
         parts += [repr(self.words)] if self.words or self.labels else []
         parts += [repr(self.labels)] if self.labels else []
-        return f"Tree({', '.join(parts)})"
+        return f"TreeDrawing({', '.join(parts)})"
 
 
-Drawing.__module__ = Tree.__module__ = "taproot"
+Drawing.__module__ = TreeDrawing.__module__ = "taproot"

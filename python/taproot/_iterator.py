@@ -7,23 +7,23 @@ from collections.abc import Iterator
 
 from . import _taproot
 from ._errors import raise_failures
-from ._results import DistinctTree
+from ._results import WithoutReplacementTree
 
 
-class DistinctIterator(Iterator[DistinctTree]):
+class WithoutReplacementIterator(Iterator[WithoutReplacementTree]):
     """Different trees, one after the other: ``(heads, log_prob, gumbel, labels)``; the last None without labels."""
 
-    def __init__(self, core: _taproot.DistinctIterator) -> None:
+    def __init__(self, core: _taproot.WithoutReplacementIterator) -> None:
         self._core = core
 
-    def __next__(self) -> DistinctTree:
+    def __next__(self) -> WithoutReplacementTree:
         found = self._core.next()
         if found is None:
             if self._core.status() != "ok":
                 message = "sentence 0: the trees left are lost to rounding (auto and trie lose none)"
                 raise_failures([(0, self._core.status(), message)])
             raise StopIteration
-        return DistinctTree(*found)
+        return WithoutReplacementTree(*found)
 
     @property
     def drawn(self) -> int:
@@ -31,9 +31,9 @@ class DistinctIterator(Iterator[DistinctTree]):
         return self._core.size()
 
     @property
-    def threshold(self) -> float:
+    def kappa(self) -> float:
         """kappa for the trees so far: what their Horvitz-Thompson weights need; -inf if that was all."""
-        return self._core.threshold()
+        return self._core.kappa()
 
 
-DistinctIterator.__module__ = "taproot"
+WithoutReplacementIterator.__module__ = "taproot"

@@ -13,7 +13,7 @@ from . import _taproot
 from ._arrays import Float64, Int32, as_count
 
 
-class LabelledTrees(NamedTuple):
+class LabeledTrees(NamedTuple):
     """Heads and labels, of one shape: entry i of a tree is that of word i + 1; padding is -1."""
 
     heads: Int32
@@ -21,11 +21,11 @@ class LabelledTrees(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class KBest:
+class BestTrees:
     """The best trees, in order. ``heads`` has shape (k, n); of a batch (k, B, N).
 
     Where a sentence of a batch has fewer trees than others, ``heads`` is -1 and ``score`` -inf; ``counts`` says how
-    many each has. ``score`` is the sum over a tree's edges. ``labels``, of labelled trees, are the best ones of each
+    many each has. ``score`` is the sum over a tree's edges. ``labels``, of labeled trees, are the best ones of each
     edge.
     """
 
@@ -39,11 +39,11 @@ class KBest:
 
 
 @dataclass(frozen=True, eq=False)
-class WithoutReplacement:
+class WithoutReplacementSample:
     """Different trees, in the order in which they were drawn.
 
     ``heads`` has shape (k, n); of a batch (k, B, N). ``log_prob`` is that of the tree; ``gumbel`` the same perturbed,
-    of which the sample has the k largest; ``threshold`` the (k+1)-th. ``weights`` are the Horvitz-Thompson weights p/q:
+    of which the sample has the k largest; ``kappa`` the (k+1)-th. ``weights`` are the Horvitz-Thompson weights p/q:
     the sum of ``weights * f(tree)`` is an unbiased estimate of E[f] (at k = 1 of infinite variance). ``exhausted`` says
     that these are all the trees there are. Where a sentence of a batch has fewer trees than others: -1, -inf and weight
     0; ``counts`` says how many each has.
@@ -53,7 +53,7 @@ class WithoutReplacement:
     log_prob: Float64
     gumbel: Float64
     weights: Float64
-    threshold: Any
+    kappa: Any
     exhausted: Any
     counts: Any
     labels: Int32 | None = None
@@ -65,8 +65,8 @@ class WithoutReplacement:
         normalized: Float64 = np.divide(self.weights, total, where=total > 0, out=np.zeros_like(self.weights))
         return normalized
 
-    def first(self, k: int) -> WithoutReplacement:
-        """The first k of these trees, which are a sample of size k: its threshold is the Gumbel of the tree after them.
+    def first(self, k: int) -> WithoutReplacementSample:
+        """The first k of these trees, which are a sample of size k: its kappa is the Gumbel of the tree after them.
 
         >>> import numpy as np, taproot
         >>> d = taproot.DependencyTrees(np.zeros((5, 5)))
@@ -79,17 +79,17 @@ class WithoutReplacement:
             return self
         counts = np.minimum(self.counts, count)
         cut = np.asarray(self.counts) > count
-        threshold = np.where(cut, self.gumbel[count], self.threshold)
+        kappa = np.where(cut, self.gumbel[count], self.kappa)
         weights = np.where(
-            self.log_prob[:count] > -np.inf, horvitz_thompson_weight(self.log_prob[:count], threshold), 0.0
+            self.log_prob[:count] > -np.inf, horvitz_thompson_weight(self.log_prob[:count], kappa), 0.0
         )
         single = self.log_prob.ndim == 1
-        return WithoutReplacement(
+        return WithoutReplacementSample(
             heads=self.heads[:count],
             log_prob=self.log_prob[:count],
             gumbel=self.gumbel[:count],
             weights=weights,
-            threshold=float(threshold) if single else threshold,
+            kappa=float(kappa) if single else kappa,
             exhausted=False if single else self.exhausted & ~cut,
             counts=int(counts) if single else counts,
             labels=None if self.labels is None else self.labels[:count],
@@ -111,14 +111,14 @@ class WithoutReplacement:
             raise ValueError(f"values must have shape {self.weights.shape}, one a tree, not {of_trees.shape}")
         weights = self.normalized_weights if normalized else self.weights
         total: Any = np.multiply(weights, of_trees, where=weights > 0, out=np.zeros_like(weights)).sum(axis=0)
-        total = np.where(np.isnan(self.threshold), np.nan, total)  # A sentence without an answer has none here.
+        total = np.where(np.isnan(self.kappa), np.nan, total)  # A sentence without an answer has none here.
         return float(total) if self.weights.ndim == 1 else total
 
     def __len__(self) -> int:
         return len(self.heads)
 
 
-class DistinctTree(NamedTuple):
+class WithoutReplacementTree(NamedTuple):
     """One tree of a sample without replacement."""
 
     heads: Int32
@@ -127,26 +127,26 @@ class DistinctTree(NamedTuple):
     labels: Int32 | None = None
 
 
-def _map(function: Any, log_prob: npt.ArrayLike, threshold: npt.ArrayLike) -> Any:
-    both = np.broadcast_arrays(np.asarray(log_prob, np.float64), np.asarray(threshold, np.float64))
+def _map(function: Any, log_prob: npt.ArrayLike, kappa: npt.ArrayLike) -> Any:
+    both = np.broadcast_arrays(np.asarray(log_prob, np.float64), np.asarray(kappa, np.float64))
     out = np.empty(both[0].shape)
     function(np.ascontiguousarray(both[0]), np.ascontiguousarray(both[1]), out)
     return float(out) if out.ndim == 0 else out
 
 
-def inclusion_probability(log_prob: npt.ArrayLike, threshold: npt.ArrayLike) -> Any:
-    """q = 1 - exp(-exp(log_prob - threshold)): that a tree is in a sample without replacement, given the threshold.
+def inclusion_probability(log_prob: npt.ArrayLike, kappa: npt.ArrayLike) -> Any:
+    """q = 1 - exp(-exp(log_prob - kappa)): that a tree is in a sample without replacement, given the kappa.
 
     >>> round(inclusion_probability(-1.0, -2.0), 6)
     0.934012
     """
-    return _map(_taproot.inclusion_probability, log_prob, threshold)
+    return _map(_taproot.inclusion_probability, log_prob, kappa)
 
 
-def horvitz_thompson_weight(log_prob: npt.ArrayLike, threshold: npt.ArrayLike) -> Any:
+def horvitz_thompson_weight(log_prob: npt.ArrayLike, kappa: npt.ArrayLike) -> Any:
     """p / q, accurate also where both are tiny.
 
     >>> round(horvitz_thompson_weight(-1.0, -2.0), 6)
     0.39387
     """
-    return _map(_taproot.horvitz_thompson_weight, log_prob, threshold)
+    return _map(_taproot.horvitz_thompson_weight, log_prob, kappa)

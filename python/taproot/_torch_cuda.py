@@ -17,7 +17,7 @@ from . import _distribution, _taproot
 from ._arrays import as_count, as_first, as_seed
 from ._distribution import Root
 from ._errors import raise_failures
-from ._results import WithoutReplacement
+from ._results import WithoutReplacementSample
 from ._torch_tree import is_tree
 
 _STATUS = ["ok", "no_tree", "bad_score", "empty", "step_limit", "numerical_loss"]
@@ -27,9 +27,9 @@ _OUT_OF_RANGE = 100  # There is an answer, but not in double: the CPU has it.
 _queues: dict[tuple[int, int, bool], _taproot.DeviceQueue] = {}
 
 
-def _weights(log_prob: Tensor, threshold: Tensor) -> Tensor:
+def _weights(log_prob: Tensor, kappa: Tensor) -> Tensor:
     """taproot.horvitz_thompson_weight where the trees are: p / q [B, k], and 0 where there is no tree."""
-    kappa = threshold[:, None]
+    kappa = kappa[:, None]
     x = torch.exp(log_prob - kappa)
     rest = -torch.expm1(-x)
     small = torch.exp(kappa) * torch.where(x > 0, x / rest, torch.ones_like(x))
@@ -139,14 +139,14 @@ class CudaTrees:
         return out
 
     def entropy(self) -> Tensor:
-        # Columns are centred first: what they have in common would only round.
+        # Columns are centered first: what they have in common would only round.
         scores = self._scores.double()
         top = scores[:, :, 1:].amax(1, keepdim=True)
-        centred = scores.clone()
-        centred[:, :, 1:] -= torch.where(torch.isfinite(top), top, torch.zeros_like(top))
-        trees = CudaTrees(centred, self._lengths, self._root)
+        centered = scores.clone()
+        centered[:, :, 1:] -= torch.where(torch.isfinite(top), top, torch.zeros_like(top))
+        trees = CudaTrees(centered, self._lengths, self._root)
         p = trees.marginals()
-        return trees.log_partition() - torch.where(p > 0, p * centred, torch.zeros_like(p)).sum((-2, -1))
+        return trees.log_partition() - torch.where(p > 0, p * centered, torch.zeros_like(p)).sum((-2, -1))
 
     def log_prob(self, heads: Tensor) -> Tensor:
         """Of trees [k, B, N]; -inf for what is none."""
@@ -173,24 +173,24 @@ class CudaTrees:
             heads[:, rest] = torch.from_numpy(self._on_cpu(rest).sample(k, seed)).to(heads)[:, rest]
         return heads
 
-    def sample_without_replacement(self, k: int, seed: int, algorithm: str) -> WithoutReplacement:
+    def sample_without_replacement(self, k: int, seed: int, algorithm: str) -> WithoutReplacementSample:
         if algorithm not in ("auto", "beam"):
             raise ValueError(f'on a device there is the algorithm "beam" alone, not {algorithm!r}')
         count = as_count(k)
         heads = self._empty((count, self._batch, self._n), torch.int32, -1)
         log_prob, gumbel = (self._empty((self._batch, count), torch.float64, -torch.inf) for _ in range(2))
-        threshold = self._empty((self._batch,), torch.float64)
+        kappa = self._empty((self._batch,), torch.float64)
         counts = self._empty((self._batch,), torch.int32, 0)
-        rest = self._ask("sample_without_replacement", as_seed(seed), 0, (heads, log_prob, gumbel, threshold, counts))
+        rest = self._ask("sample_without_replacement", as_seed(seed), 0, (heads, log_prob, gumbel, kappa, counts))
         if rest:
             raise ValueError(f"sentence {rest[0]} is beyond what the device's beam can do; use the CPU for it")
-        return WithoutReplacement(
+        return WithoutReplacementSample(
             heads=heads,
             log_prob=log_prob.T,
             gumbel=gumbel.T,
-            weights=_weights(log_prob, threshold).T,
-            threshold=threshold,
-            exhausted=threshold == -torch.inf,
+            weights=_weights(log_prob, kappa).T,
+            kappa=kappa,
+            exhausted=kappa == -torch.inf,
             counts=counts,
         )
 

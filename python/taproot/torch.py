@@ -29,8 +29,8 @@ from torch import Tensor
 from torch.distributions import constraints, kl
 
 from . import _distribution
-from ._distribution import Algorithm, DistinctAlgorithm, Root
-from ._results import WithoutReplacement
+from ._distribution import Algorithm, WithoutReplacementAlgorithm, Root
+from ._results import WithoutReplacementSample
 from ._torch_cuda import CudaTrees
 from ._torch_tree import is_tree
 
@@ -84,7 +84,7 @@ def _spread(grad: Tensor) -> Tensor:
     return grad[..., None, None]
 
 
-# Each function below is differentiated by hand: its context keeps the factorisation of the forward pass (``trees``), so
+# Each function below is differentiated by hand: its context keeps the factorization of the forward pass (``trees``), so
 # that going back costs no second one. The scores are saved only as what the result depends on. Marginals and what is
 # summed over trees stay in float64 until the end.
 
@@ -401,8 +401,8 @@ class DependencyTrees(torch.distributions.Distribution):
         return self._heads(self._trees.sample(leading.numel(), _seed(seed), algorithm), leading)
 
     def sample_without_replacement(
-        self, k: int, seed: int | None = None, algorithm: DistinctAlgorithm = "auto"
-    ) -> WithoutReplacement:
+        self, k: int, seed: int | None = None, algorithm: WithoutReplacementAlgorithm = "auto"
+    ) -> WithoutReplacementSample:
         """k different trees of every sentence, as ``taproot.DependencyTrees`` gives them for a flat batch."""
         return self._trees.sample_without_replacement(k, _seed(seed), algorithm)
 

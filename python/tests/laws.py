@@ -122,6 +122,6 @@ def inclusion(p: np.ndarray, k: int) -> np.ndarray:
     )
 
 
-def threshold_cdf(p: np.ndarray, k: int, thresholds: np.ndarray) -> np.ndarray:
+def kappa_cdf(p: np.ndarray, k: int, kappas: np.ndarray) -> np.ndarray:
     """P(the (k+1)-th largest perturbed log-probability <= x): that at most k are above x."""
-    return fewer_than(k + 1, -np.expm1(-np.outer(p, np.exp(-thresholds))))
+    return fewer_than(k + 1, -np.expm1(-np.outer(p, np.exp(-kappas))))

@@ -106,8 +106,8 @@ class Enumeration:
     def covariance(self, values: np.ndarray) -> np.ndarray:
         """Of each edge with the sum of a tree's values."""
         sums = self.sums(values)
-        centred = sums - np.dot(self.p, sums)
-        out: np.ndarray = np.einsum("t,t,thm->hm", self.p, centred, self.edges())
+        centered = sums - np.dot(self.p, sums)
+        out: np.ndarray = np.einsum("t,t,thm->hm", self.p, centered, self.edges())
         return out
 
     def index(self, heads: Any) -> np.ndarray:

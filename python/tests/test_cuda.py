@@ -109,7 +109,7 @@ def test_without_replacement() -> None:
     assert sorted(heads[:count, 1, :3].tolist()) == sorted(every.heads.tolist())
     assert float(s.weights[:, 1].sum()) == pytest.approx(1)
     there, weights = s.log_prob.cpu().numpy(), s.weights.cpu().numpy()
-    expected = taproot.horvitz_thompson_weight(there, s.threshold.cpu().numpy())
+    expected = taproot.horvitz_thompson_weight(there, s.kappa.cpu().numpy())
     np.testing.assert_allclose(weights, np.where(there > -np.inf, expected, 0), rtol=1e-12)
 
 

@@ -231,7 +231,7 @@ def test_one_bad_sentence_leaves_the_others(root: Any) -> None:
     scores = mixed_batch()
     label_scores = np.zeros((5, 4, 4, 2))
     d = DependencyTrees(scores, MIXED_LENGTHS, root, on_error="status")
-    labelled = DependencyTrees(scores, MIXED_LENGTHS, root, label_scores=label_scores, on_error="status")
+    labeled = DependencyTrees(scores, MIXED_LENGTHS, root, label_scores=label_scores, on_error="status")
     good = DependencyTrees(scores[[0, 3]], [3, 2], root)
     assert d.status == ["ok", "no_tree", "bad_score", "ok", "empty"]
     other = DependencyTrees(np.zeros((5, 4, 4)), MIXED_LENGTHS, root, on_error="status")
@@ -246,7 +246,7 @@ def test_one_bad_sentence_leaves_the_others(root: Any) -> None:
         d.expectation(np.ones((5, 4, 4))),
     ):
         assert np.isnan(found[LOST]).all() and np.isfinite(found[[0, 3]]).all()
-    assert np.isnan(labelled.label_marginals()[LOST]).all()
+    assert np.isnan(labeled.label_marginals()[LOST]).all()
     heads = d.sample(4)
     assert (heads[:, LOST] == -1).all() and (heads[:, 0] >= 0).all()
     log_prob = d.log_prob(heads)  # What comes out goes in.
@@ -254,12 +254,12 @@ def test_one_bad_sentence_leaves_the_others(root: Any) -> None:
     for trees in (d.argmax(), d.mbr()):
         assert (trees[LOST] == -1).all()
         assert (trees[0] >= 0).all()
-    for table in (labelled.argmax(), labelled.sample(3)):
+    for table in (labeled.argmax(), labeled.sample(3)):
         assert (table.labels[..., LOST, :] == -1).all() and (table.labels[..., 0, :] >= 0).all()
     best = d.kbest(3)
     assert best.counts.tolist()[0] == 3 and (best.counts[LOST] == 0).all() and (best.heads[:, LOST] == -1).all()
     s = d.sample_without_replacement(3)
-    assert (s.counts[LOST] == 0).all() and (s.heads[:, LOST] == -1).all() and np.isnan(s.threshold[LOST]).all()
+    assert (s.counts[LOST] == 0).all() and (s.heads[:, LOST] == -1).all() and np.isnan(s.kappa[LOST]).all()
     assert not s.exhausted[LOST].any()
     np.testing.assert_array_equal(s.heads[:, 0], good.sample_without_replacement(3).heads[:, 0])
 
@@ -587,23 +587,23 @@ def test_no_trees_have_no_probability() -> None:
 
 
 def test_bad_labels() -> None:
-    labelled = DependencyTrees(Z, label_scores=np.zeros((4, 4, 2)))
+    labeled = DependencyTrees(Z, label_scores=np.zeros((4, 4, 2)))
     value_error(lambda: D.log_prob([0, 1, 1], [0, 0, 0]), "label_scores")
     value_error(D.label_marginals, "label_scores")
-    value_error(lambda: labelled.log_prob([0, 1, 1], [0, 0, 2]), "label")
-    value_error(lambda: labelled.log_prob([0, 1, 1], [0, -1, 0]), "label")
-    value_error(lambda: labelled.log_prob([0, 1, 1], [0, 0]), "labels must have shape")
-    value_error(lambda: labelled.log_prob([0, 1, 1], [[0, 0, 0]] * 2), "labels must have the shape")
-    value_error(lambda: labelled.log_prob([0, 1, 1], [0.0, 0.0, 0.0]), "integers")
-    value_error(lambda: labelled.log_prob([0, 1, 1], "abc"), "labels")
+    value_error(lambda: labeled.log_prob([0, 1, 1], [0, 0, 2]), "label")
+    value_error(lambda: labeled.log_prob([0, 1, 1], [0, -1, 0]), "label")
+    value_error(lambda: labeled.log_prob([0, 1, 1], [0, 0]), "labels must have shape")
+    value_error(lambda: labeled.log_prob([0, 1, 1], [[0, 0, 0]] * 2), "labels must have the shape")
+    value_error(lambda: labeled.log_prob([0, 1, 1], [0.0, 0.0, 0.0]), "integers")
+    value_error(lambda: labeled.log_prob([0, 1, 1], "abc"), "labels")
 
 
 def test_labels_of_another_shape() -> None:
     """As many of them, but not one to one: (2, 3, n) is not (6, n)."""
-    labelled = DependencyTrees(Z, label_scores=np.zeros((4, 4, 2)))
-    heads = labelled.sample(6).heads
-    value_error(lambda: labelled.log_prob(heads.reshape(2, 3, 3), np.zeros((6, 3), int)), "labels must have the shape")
-    value_error(lambda: labelled.log_prob([0, 1, 1], [[0, 0, 0]]), "labels must have the shape")
+    labeled = DependencyTrees(Z, label_scores=np.zeros((4, 4, 2)))
+    heads = labeled.sample(6).heads
+    value_error(lambda: labeled.log_prob(heads.reshape(2, 3, 3), np.zeros((6, 3), int)), "labels must have the shape")
+    value_error(lambda: labeled.log_prob([0, 1, 1], [[0, 0, 0]]), "labels must have the shape")
 
 
 @pytest.mark.parametrize("values", [np.zeros((3, 3)), np.zeros(4), 3.0, BATCH, np.zeros((4, 4, 1))], ids=np.shape)

@@ -21,12 +21,12 @@ from laws import (
     normal_tail,
     ordered_law,
     shares_p,
-    threshold_cdf,
+    kappa_cdf,
     uniform_p,
 )
 from oracle import INF, Enumeration, log_sum_exp, sum_labels
 
-from taproot import DependencyTrees, WithoutReplacement, horvitz_thompson_weight, inclusion_probability
+from taproot import DependencyTrees, WithoutReplacementSample, horvitz_thompson_weight, inclusion_probability
 
 WITH = {
     "single": ["auto", "elimination", "wilson-marginal", "wilson-reject", "colbourn"],
@@ -125,7 +125,7 @@ def test_sample_over_sentences(root: str, algorithm: str) -> None:
     trees = Enumeration(scores, root)
     assert law_p(trees, heads[0]) > FALSE_ALARM
     assert law_p(trees, heads[1]) > FALSE_ALARM
-    # Both trees of a sentence, and the trees of neighbouring sentences, together.
+    # Both trees of a sentence, and the trees of neighboring sentences, together.
     few = np.argsort(np.argsort(-trees.p)).clip(0, 5)
     p = np.bincount(few, trees.p)
     for first, second in [(heads[0], heads[1]), (heads[0, :-1], heads[0, 1:])]:
@@ -171,13 +171,13 @@ def test_wrong_laws_are_noticed(root: str) -> None:
 # Labels.
 
 
-def labelled_problem() -> tuple[np.ndarray, np.ndarray]:
+def labeled_problem() -> tuple[np.ndarray, np.ndarray]:
     label_scores = np.random.default_rng(8).normal(0, 1, (4, 4, 2))
     label_scores[1, 2, 0] = -INF
     return make_scores(3), label_scores
 
 
-def labelled_law(scores: np.ndarray, label_scores: np.ndarray, root: str) -> tuple[Enumeration, np.ndarray]:
+def labeled_law(scores: np.ndarray, label_scores: np.ndarray, root: str) -> tuple[Enumeration, np.ndarray]:
     """p of [tree][labels as bits]."""
     trees = Enumeration(sum_labels(scores, label_scores), root)
     out = np.zeros((len(trees), 2**trees.n))
@@ -189,9 +189,9 @@ def labelled_law(scores: np.ndarray, label_scores: np.ndarray, root: str) -> tup
 
 
 @pytest.mark.parametrize(("root", "algorithm"), CASES)
-def test_labelled_sample(root: str, algorithm: str) -> None:
-    scores, label_scores = labelled_problem()
-    trees, law = labelled_law(scores, label_scores, root)
+def test_labeled_sample(root: str, algorithm: str) -> None:
+    scores, label_scores = labeled_problem()
+    trees, law = labeled_law(scores, label_scores, root)
     drawn = DependencyTrees(scores, root=root, label_scores=label_scores).sample(DRAWS, seed=3, algorithm=algorithm)
     codes = trees.index(drawn.heads) * law.shape[1] + drawn.labels @ (1 << np.arange(trees.n))
     counts = np.bincount(codes, minlength=law.size)
@@ -203,10 +203,10 @@ def test_labelled_sample(root: str, algorithm: str) -> None:
 
 
 @pytest.mark.parametrize(("root", "algorithm"), DISTINCT)
-def test_labelled_sample_without_replacement(root: str, algorithm: str) -> None:
+def test_labeled_sample_without_replacement(root: str, algorithm: str) -> None:
     """Different trees, with labels drawn given the tree: for every tree of the pair."""
-    scores, label_scores = labelled_problem()
-    trees, law = labelled_law(scores, label_scores, root)
+    scores, label_scores = labeled_problem()
+    trees, law = labeled_law(scores, label_scores, root)
     many = DependencyTrees(
         np.broadcast_to(scores, (5000, 4, 4)),
         root=root,
@@ -231,7 +231,7 @@ SMALL = make_scores(3, ((0, 3),))
 
 
 @cache
-def distinct(root: str, algorithm: str, k: int) -> WithoutReplacement:
+def distinct(root: str, algorithm: str, k: int) -> WithoutReplacementSample:
     many = DependencyTrees(np.broadcast_to(SMALL, (REPEATS, 4, 4)), root=root, copy=False)
     return many.sample_without_replacement(k, seed=23, algorithm=algorithm)
 
@@ -293,15 +293,15 @@ def test_inclusion(root: str, algorithm: str) -> None:
 def test_gumbels(root: str, algorithm: str) -> None:
     trees = Enumeration(SMALL, root)
     s = distinct(root, algorithm, 3)
-    assert (np.diff(s.gumbel, axis=0) < 0).all() and (s.threshold < s.gumbel[-1]).all() and not s.exhausted.any()
+    assert (np.diff(s.gumbel, axis=0) < 0).all() and (s.kappa < s.gumbel[-1]).all() and not s.exhausted.any()
     # The largest of all is a standard Gumbel; the fourth has a law that follows from p.
     assert uniform_p(np.exp(-np.exp(-s.gumbel[0]))) > FALSE_ALARM
-    assert uniform_p(threshold_cdf(trees.p, 3, s.threshold)) > FALSE_ALARM
+    assert uniform_p(kappa_cdf(trees.p, 3, s.kappa)) > FALSE_ALARM
     for i in (1, 2):
-        assert uniform_p(threshold_cdf(trees.p, i, s.gumbel[i])) > FALSE_ALARM
+        assert uniform_p(kappa_cdf(trees.p, i, s.gumbel[i])) > FALSE_ALARM
     # Shifted so that the first one is 0 (the conditioning that two public implementations leave out).
-    assert uniform_p(threshold_cdf(trees.p, 3, s.threshold - s.gumbel[0])) < FALSE_ALARM
-    assert uniform_p(threshold_cdf(trees.p, 3, s.gumbel[2])) < FALSE_ALARM
+    assert uniform_p(kappa_cdf(trees.p, 3, s.kappa - s.gumbel[0])) < FALSE_ALARM
+    assert uniform_p(kappa_cdf(trees.p, 3, s.gumbel[2])) < FALSE_ALARM
     # The first tree says nothing about its Gumbel.
     index = trees.index(s.heads[0])
     order = np.argsort(np.argsort(-trees.p)).clip(0, 3)
@@ -317,7 +317,7 @@ def test_gumbels_of_all_trees(root: str, algorithm: str) -> None:
     trees = Enumeration(scores, root)
     many = DependencyTrees(np.broadcast_to(scores, (REPEATS // 4, 4, 4)), root=root, copy=False)
     s = many.sample_without_replacement(100, seed=7, algorithm=algorithm)
-    assert s.exhausted.all() and (s.counts == len(trees)).all() and (s.threshold == -INF).all()
+    assert s.exhausted.all() and (s.counts == len(trees)).all() and (s.kappa == -INF).all()
     np.testing.assert_allclose(s.weights, np.exp(s.log_prob))
     np.testing.assert_allclose(s.weights.sum(axis=0), 1)
     index = trees.index(s.heads)
@@ -337,11 +337,11 @@ def test_gumbels_of_all_trees(root: str, algorithm: str) -> None:
 def test_horvitz_thompson(root: str, algorithm: str) -> None:
     trees = Enumeration(SMALL, root)
     s = distinct(root, algorithm, 3)
-    np.testing.assert_allclose(s.weights, np.exp(s.log_prob) / -np.expm1(-np.exp(s.log_prob - s.threshold)), rtol=1e-9)
+    np.testing.assert_allclose(s.weights, np.exp(s.log_prob) / -np.expm1(-np.exp(s.log_prob - s.kappa)), rtol=1e-9)
     np.testing.assert_allclose(
-        inclusion_probability(s.log_prob, s.threshold), -np.expm1(-np.exp(s.log_prob - s.threshold)), rtol=1e-9
+        inclusion_probability(s.log_prob, s.kappa), -np.expm1(-np.exp(s.log_prob - s.kappa)), rtol=1e-9
     )
-    np.testing.assert_allclose(horvitz_thompson_weight(s.log_prob, s.threshold), s.weights, rtol=1e-12)
+    np.testing.assert_allclose(horvitz_thompson_weight(s.log_prob, s.kappa), s.weights, rtol=1e-12)
     marginals = trees.marginals()
     index = trees.index(s.heads)
     for value, expected in [
@@ -356,7 +356,7 @@ def test_horvitz_thompson(root: str, algorithm: str) -> None:
         assert mean_p(estimates, expected) > FALSE_ALARM
         np.testing.assert_allclose(s.estimate(value, normalized=True), (value * s.normalized_weights).sum(axis=0))
     np.testing.assert_allclose(s.normalized_weights.sum(axis=0), 1)
-    # Wrong estimates: the plain mean over the sample, p without q, and a threshold that is the last tree's own.
+    # Wrong estimates: the plain mean over the sample, p without q, and a kappa that is the last tree's own.
     entropy = -trees.log_p[index]
     assert mean_p(entropy.mean(axis=0), trees.entropy()) < FALSE_ALARM
     assert mean_p((np.exp(s.log_prob) * entropy).sum(axis=0), trees.entropy()) < FALSE_ALARM
@@ -372,17 +372,17 @@ def test_iterator(root: str, algorithm: str) -> None:
     d = DependencyTrees(SMALL, root=root)
     firsts: list[Any] = []
     seconds: list[Any] = []
-    thresholds = []
+    kappas = []
     for sentence in range(4000):
         iterator = d.sample_without_replacement_iterator(seed=23, algorithm=algorithm, first_sentence=sentence)
         firsts.append(next(iterator))
         seconds.append(next(iterator))
-        thresholds.append(iterator.threshold)
+        kappas.append(iterator.kappa)
         assert iterator.drawn == 2
     pairs = [trees.index([tree.heads for tree in some]) for some in (firsts, seconds)]
     assert pair_p(trees, pairs[0], pairs[1]) > FALSE_ALARM
     assert pair_p(trees, pairs[1], pairs[0]) < FALSE_ALARM
-    assert uniform_p(threshold_cdf(trees.p, 2, np.array(thresholds))) > FALSE_ALARM
+    assert uniform_p(kappa_cdf(trees.p, 2, np.array(kappas))) > FALSE_ALARM
     s = distinct(root, algorithm, 3)
     assert np.array_equal(s.heads[0, :4000], [tree.heads for tree in firsts])
     assert np.array_equal(s.heads[1, :4000], [tree.heads for tree in seconds])
@@ -397,7 +397,7 @@ def test_iterator_to_the_end(root: str, algorithm: str) -> None:
     iterator = DependencyTrees(trees.scores, root=root).sample_without_replacement_iterator(algorithm=algorithm)
     found = list(iterator)
     assert sorted(tuple(tree.heads.tolist()) for tree in found) == sorted(trees.trees)
-    assert iterator.drawn == len(trees) and iterator.threshold == -INF
+    assert iterator.drawn == len(trees) and iterator.kappa == -INF
     assert next(iterator, None) is None
     assert all(a.gumbel > b.gumbel for a, b in zip(found, found[1:]))
     assert log_sum_exp([tree.log_prob for tree in found]) == pytest.approx(0, abs=1e-12)
@@ -410,7 +410,7 @@ def test_exhausted(root: str, algorithm: str) -> None:
     for k, all_of_them in [(len(trees) - 1, False), (len(trees), True), (len(trees) + 1, True)]:
         s = d.sample_without_replacement(k, algorithm=algorithm)
         assert s.exhausted is all_of_them and s.counts == len(s) == min(k, len(trees))
-        assert (s.threshold == -INF) is all_of_them
+        assert (s.kappa == -INF) is all_of_them
         # The exact expectation, if all trees are there.
         if all_of_them:
             assert s.estimate(-s.log_prob) == pytest.approx(trees.entropy(), rel=1e-9)

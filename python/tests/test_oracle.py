@@ -220,7 +220,7 @@ def test_argmax_with_large_masks(scores: np.ndarray, root: str, mask: float, nar
 
 
 @st.composite
-def labelled(draw: st.DrawFn, most: int = 3) -> tuple[np.ndarray, np.ndarray]:
+def labeled(draw: st.DrawFn, most: int = 3) -> tuple[np.ndarray, np.ndarray]:
     scores = draw(score_matrices(most=most))
     count = draw(st.integers(1, 3))
     cell = st.one_of(st.floats(-6, 6, width=32), st.floats(-6, 6, width=32), st.just(-INF))
@@ -228,7 +228,7 @@ def labelled(draw: st.DrawFn, most: int = 3) -> tuple[np.ndarray, np.ndarray]:
     return scores, np.array(draw(st.lists(cell, min_size=size, max_size=size))).reshape(*scores.shape, count)
 
 
-@given(labelled(), roots)
+@given(labeled(), roots)
 def test_labels(case: tuple[np.ndarray, np.ndarray], root: str) -> None:
     scores, label_scores = case
     count = label_scores.shape[-1]
@@ -240,7 +240,7 @@ def test_labels(case: tuple[np.ndarray, np.ndarray], root: str) -> None:
     near(d.entropy(), trees.entropy(), 1e-10)
     near(d.log_prob(trees.trees), trees.log_p)
 
-    # Every labelled tree by itself.
+    # Every labeled tree by itself.
     pairs, log_p = [], []
     of_edges = np.zeros(label_scores.shape)
     for heads in trees.trees:
@@ -258,9 +258,9 @@ def test_labels(case: tuple[np.ndarray, np.ndarray], root: str) -> None:
     near(d.label_marginals(), of_edges)
     near(d.label_marginals().sum(axis=-1), d.marginals())
 
-    # The best labelled tree, and the best labels of each tree. Edges count with their best label, rounded to double.
+    # The best labeled tree, and the best labels of each tree. Edges count with their best label, rounded to double.
     best = d.argmax()
-    assert isinstance(best, taproot.LabelledTrees) and best.heads.dtype == best.labels.dtype == np.int32
+    assert isinstance(best, taproot.LabeledTrees) and best.heads.dtype == best.labels.dtype == np.int32
     near(d.log_prob(best.heads, best.labels), max(log_p), 1e-9)
     top = label_scores.max(axis=-1)
     with np.errstate(invalid="ignore"):  # Where nothing is read, inf meets -inf.
@@ -329,7 +329,7 @@ def test_constraints(case: tuple[np.ndarray, Constraints, Any], root: str) -> No
     assert (d.log_prob(np.reshape(others, (-1, trees.n)).astype(int)) == -INF).all()
 
 
-@given(labelled(), roots, st.integers(1, 3), st.integers(0, 3))
+@given(labeled(), roots, st.integers(1, 3), st.integers(0, 3))
 def test_constraints_and_labels(case: tuple[np.ndarray, np.ndarray], root: str, word: int, head: int) -> None:
     scores, label_scores = case
     n = len(scores) - 1

@@ -35,7 +35,7 @@ def test_the_rest(way: Any) -> None:
     d = taproot.DependencyTrees(np.zeros((4, 4)), constraints=c)
     np.testing.assert_array_equal(way(d.kbest(9)).heads, d.kbest(9).heads)
     np.testing.assert_array_equal(way(d.sample_without_replacement(2)).weights, d.sample_without_replacement(2).weights)
-    assert way(taproot.Tree([2, 0], "a b")).svg == taproot.Tree([2, 0], "a b").svg
+    assert way(taproot.TreeDrawing([2, 0], "a b")).svg == taproot.TreeDrawing([2, 0], "a b").svg
 
 
 def test_a_masked_array_is_refused() -> None:
@@ -66,7 +66,7 @@ def test_the_first_trees_of_a_sample() -> None:
         np.testing.assert_array_equal(few.counts, same.counts)
         np.testing.assert_array_equal(few.exhausted, same.exhausted)
         cut = s.gumbel[k] if k < 50 else np.full(3, np.nan)
-        expected = np.where(few.exhausted, -np.inf, np.where(np.asarray(s.counts) > k, cut, s.threshold))
-        np.testing.assert_array_equal(few.threshold, expected)
+        expected = np.where(few.exhausted, -np.inf, np.where(np.asarray(s.counts) > k, cut, s.kappa))
+        np.testing.assert_array_equal(few.kappa, expected)
         if few.exhausted.all():
             np.testing.assert_allclose(few.weights.sum(axis=0), 1)

@@ -300,7 +300,7 @@ def test_single_shapes() -> None:
     s = d.sample_without_replacement(6)
     assert s.heads.shape == s.labels.shape == (6, N)
     assert s.log_prob.shape == s.gumbel.shape == s.weights.shape == s.normalized_weights.shape == (6,)
-    assert type(s.threshold) is float and type(s.exhausted) is bool and type(s.counts) is int and len(s) == 6
+    assert type(s.kappa) is float and type(s.exhausted) is bool and type(s.counts) is int and len(s) == 6
     assert type(s.estimate(np.ones(6))) is float
     assert type(d.log_prob(trees.heads[0])) is float and d.log_prob(trees.heads).shape == (7,)
     assert (
@@ -342,7 +342,7 @@ def test_batch_shapes() -> None:
     s = d.sample_without_replacement(6)
     assert s.heads.shape == s.labels.shape == (6, 3, N)
     assert s.log_prob.shape == s.gumbel.shape == s.weights.shape == s.normalized_weights.shape == (6, 3)
-    assert s.threshold.shape == s.exhausted.shape == s.counts.shape == (3,) and s.exhausted.dtype == bool
+    assert s.kappa.shape == s.exhausted.shape == s.counts.shape == (3,) and s.exhausted.dtype == bool
     assert s.estimate(np.ones((6, 3))).shape == (3,)
     assert d.log_prob(trees.heads).shape == (7, 3) and d.log_prob(trees.heads[0]).shape == (3,)
     assert d.log_prob(trees.heads[None, :, :]).shape == (1, 7, 3)
@@ -413,7 +413,7 @@ def test_empty_batch() -> None:
     assert d.sample(5).heads.shape == (5, 0, N) and d.argmax().labels.shape == (0, N)
     assert d.kbest(5).heads.shape == (0, 0, N)
     s = d.sample_without_replacement(5)
-    assert s.heads.shape == (0, 0, N) and s.weights.shape == (0, 0) and s.threshold.shape == (0,)
+    assert s.heads.shape == (0, 0, N) and s.weights.shape == (0, 0) and s.kappa.shape == (0,)
     assert s.estimate(np.zeros((0, 0))).shape == (0,)
     assert d.log_prob(np.zeros((5, 0, N), int)).shape == (5, 0)
     assert d.expectation(np.zeros((0, N + 1, N + 1))).shape == (0,)
@@ -501,7 +501,7 @@ def test_splits_of_a_batch(labels: bool, lengths: Any) -> None:
         s = one.sample_without_replacement(5, 9, first_sentence=b)
         same(s.heads, distinct.heads[: s.counts, b, :n])
         same(s.gumbel, distinct.gumbel[: s.counts, b])
-        assert s.threshold == distinct.threshold[b]
+        assert s.kappa == distinct.kappa[b]
         if labels:
             same(s.labels, distinct.labels[: s.counts, b, :n])
 
@@ -567,7 +567,7 @@ def draws() -> list[np.ndarray]:
     ]
     for algorithm in ("auto", "trie", "beam", "list"):
         s = big.sample_without_replacement(5, 6, algorithm)
-        found += [s.heads, s.labels, s.gumbel, s.threshold, s.weights]
+        found += [s.heads, s.labels, s.gumbel, s.kappa, s.weights]
     return [*found, big.marginals(), big.entropy(), few.kbest(7).heads, few.argmax(), few.mbr()]
 
 
@@ -593,9 +593,9 @@ def test_large_draws() -> None:
     large = padded.sample(20_000, 7)
     same(large[:100], padded.sample(100, 7))
     assert (large[:, 1, 2:] == -1).all() and (large[:, 1, :2] >= 0).all()
-    labelled = DependencyTrees(BATCH, LENGTHS, label_scores=np.zeros((3, N + 1, N + 1, 2)))
-    both = labelled.sample(20_000, 7)
-    same(both.labels[19_000:], labelled.sample(1000, 7, first_tree=19_000).labels)
+    labeled = DependencyTrees(BATCH, LENGTHS, label_scores=np.zeros((3, N + 1, N + 1, 2)))
+    both = labeled.sample(20_000, 7)
+    same(both.labels[19_000:], labeled.sample(1000, 7, first_tree=19_000).labels)
 
 
 # One of a batch.
@@ -625,8 +625,8 @@ def test_items() -> None:
 def test_repr() -> None:
     assert repr(DependencyTrees(SCORES)) == "DependencyTrees(words=4, root='single')"
     assert repr(DependencyTrees(BATCH, root="multi")) == "DependencyTrees(sentences=3, words<=4, root='multi')"
-    labelled = DependencyTrees(SCORES, label_scores=np.zeros((N + 1, N + 1, 3)))
-    assert repr(labelled) == str(labelled) == "DependencyTrees(words=4, root='single', labels=3)"
+    labeled = DependencyTrees(SCORES, label_scores=np.zeros((N + 1, N + 1, 3)))
+    assert repr(labeled) == str(labeled) == "DependencyTrees(words=4, root='single', labels=3)"
 
 
 def test_log_prob_takes_any_integers() -> None:
@@ -666,14 +666,14 @@ def test_paired_batches_may_be_padded_differently() -> None:
 
 
 def test_estimators_broadcast() -> None:
-    log_prob, threshold = np.log([[0.5, 0.25], [0.125, 1e-300]]), np.array([-1.0, -2.0])
-    expected = -np.expm1(-np.exp(log_prob - threshold))
-    np.testing.assert_allclose(taproot.inclusion_probability(log_prob, threshold), expected, rtol=1e-12)
+    log_prob, kappa = np.log([[0.5, 0.25], [0.125, 1e-300]]), np.array([-1.0, -2.0])
+    expected = -np.expm1(-np.exp(log_prob - kappa))
+    np.testing.assert_allclose(taproot.inclusion_probability(log_prob, kappa), expected, rtol=1e-12)
     np.testing.assert_allclose(
-        taproot.horvitz_thompson_weight(log_prob, threshold), np.exp(log_prob) / expected, rtol=1e-12
+        taproot.horvitz_thompson_weight(log_prob, kappa), np.exp(log_prob) / expected, rtol=1e-12
     )
     assert taproot.inclusion_probability(-3, -math.inf) == 1
     assert taproot.horvitz_thompson_weight(math.log(0.25), -math.inf) == pytest.approx(0.25)
     assert taproot.inclusion_probability(np.zeros((0, 2)), 0.0).shape == (0, 2)
-    # Where both underflow their ratio does not: p / q -> exp(threshold).
+    # Where both underflow their ratio does not: p / q -> exp(kappa).
     assert taproot.horvitz_thompson_weight(-2000.0, -1.0) == pytest.approx(math.exp(-1))

@@ -56,7 +56,7 @@ def all_answers(d: DependencyTrees, other: DependencyTrees, values: np.ndarray, 
         d.kbest(4).heads,
         s.heads,
         s.gumbel,
-        s.threshold,
+        s.kappa,
     ]
 
 

@@ -33,7 +33,7 @@ inline void give_memory(void* memory, std::size_t bytes) {
 }
 
 /// Memory on cache-line boundaries that only ever grows, so that a batch allocates while it meets
-/// longer and longer sentences and then no more. Contents are uninitialised and do not survive
+/// longer and longer sentences and then no more. Contents are uninitialized and do not survive
 /// growth.
 template <typename T>
 class Buffer {

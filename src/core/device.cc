@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "taproot/device.h"
+#include "taproot/cuda.h"
 
 #include "core/check.h"
 

@@ -16,13 +16,7 @@
 namespace taproot::detail {
 
 /// Keeps streams apart that belong to one sample.
-enum class Purpose : std::uint32_t {
-  kTree = 0,
-  kGumbel = 1,
-  kThreshold = 2,
-  kBeam = 3,
-  kLabel = 4
-};
+enum class Purpose : std::uint32_t { kTree = 0, kGumbel = 1, kKappa = 2, kBeam = 3, kLabel = 4 };
 
 /// 64 random bits to a double, as pure functions so that every device computes the same.
 /// [0, 1): multiples of 2^-53; 0 occurs, 1 does not.

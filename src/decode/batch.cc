@@ -44,7 +44,7 @@ void kbest(Pool& pool, const Scores& scores, std::size_t k, std::span<Outcome> o
   check_sizes("kbest", scores, outcomes.size(), out.size());
   Pool::Impl& impl = detail::Access::impl(pool);
   impl.parallel.for_each(scores.size(), [&](std::size_t b, std::size_t) {
-    KBest best;
+    KBestIterator best;
     outcomes[b] = best.build(scores[b], scores.root_rule());
     if (!outcomes[b].ok()) return;
     out[b].clear();

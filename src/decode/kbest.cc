@@ -20,7 +20,7 @@ std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
 // second best, and what that scores. Giving out the second best of the subset that has the best of
 // these parts it in two: with that edge forbidden, and required (Lawler 1972; Camerini et al.
 // 1980).
-struct KBest::State {
+struct KBestIterator::State {
   struct Mask {
     std::int32_t parent;  // -1: none.
     std::int32_t head;
@@ -60,12 +60,12 @@ struct KBest::State {
   }
 };
 
-KBest::KBest() : state_(std::make_unique<State>()) {}
-KBest::~KBest() = default;
-KBest::KBest(KBest&&) noexcept = default;
-KBest& KBest::operator=(KBest&&) noexcept = default;
+KBestIterator::KBestIterator() : state_(std::make_unique<State>()) {}
+KBestIterator::~KBestIterator() = default;
+KBestIterator::KBestIterator(KBestIterator&&) noexcept = default;
+KBestIterator& KBestIterator::operator=(KBestIterator&&) noexcept = default;
 
-Outcome KBest::build(const ScoreView& scores, RootRule root) {
+Outcome KBestIterator::build(const ScoreView& scores, RootRule root) {
   State& s = *state_;
   s.n = scores.n();
   s.root = root;
@@ -82,7 +82,7 @@ Outcome KBest::build(const ScoreView& scores, RootRule root) {
 }
 
 // The graph with the edges forbidden and required by a chain of masks.
-detail::EdgeGraph KBest::State::graph(std::int32_t mask) {
+detail::EdgeGraph KBestIterator::State::graph(std::int32_t mask) {
   const std::size_t size = (index(n) + 1) * ld();
   if (mask < 0) return {columns.data(), ld(), n, root, nullptr};
   double* to = masked.resize(size);
@@ -102,7 +102,7 @@ detail::EdgeGraph KBest::State::graph(std::int32_t mask) {
 }
 
 // The best tree under a chain of masks; -1 if there is none.
-std::int32_t KBest::State::add_tree(std::int32_t mask) {
+std::int32_t KBestIterator::State::add_tree(std::int32_t mask) {
   const auto count = static_cast<std::int32_t>(trees.size() / (index(n) + 1));
   trees.resize(trees.size() + index(n) + 1);
   if (edmonds.best(graph(mask), tree(count))) return count;
@@ -110,7 +110,7 @@ std::int32_t KBest::State::add_tree(std::int32_t mask) {
   return -1;
 }
 
-void KBest::State::find_second(std::int32_t mask, std::int32_t best) {
+void KBestIterator::State::find_second(std::int32_t mask, std::int32_t best) {
   const detail::EdgeGraph masked_graph = graph(mask);
   Subset subset{{}, mask, best, 0};
   Edmonds::Cost loss;
@@ -122,9 +122,9 @@ void KBest::State::find_second(std::int32_t mask, std::int32_t best) {
   std::push_heap(heap.begin(), heap.end(), comes_later);
 }
 
-bool KBest::next(std::span<std::int32_t> heads, double& score) {
+bool KBestIterator::next(std::span<std::int32_t> heads, double& score) {
   State& s = *state_;
-  detail::require(heads.size() == index(s.n), "KBest::next", "heads must have n entries");
+  detail::require(heads.size() == index(s.n), "KBestIterator::next", "heads must have n entries");
   if (!s.ready) return false;
   std::int32_t given = 0;
   if (s.heap.empty() && s.pending.empty()) {
@@ -154,7 +154,7 @@ bool KBest::next(std::span<std::int32_t> heads, double& score) {
 }
 
 std::vector<ScoredTree> kbest(const ScoreView& scores, std::size_t k, RootRule root) {
-  KBest best;
+  KBestIterator best;
   const Outcome outcome = best.build(scores, root);
   if (!outcome.ok()) detail::misuse("kbest", describe(outcome, 0));
   std::vector<ScoredTree> trees;

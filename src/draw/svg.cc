@@ -12,8 +12,8 @@ namespace taproot::detail {
 namespace {
 
 constexpr int kGap = 16;        // Between words.
-constexpr int kLeastStep = 38;  // Between their centres; "ROOT" has room in it.
-constexpr int kPort = 6;        // From a word's centre to where edges leave it.
+constexpr int kLeastStep = 38;  // Between their centers; "ROOT" has room in it.
+constexpr int kPort = 6;        // From a word's center to where edges leave it.
 constexpr int kLabelRoom = 24;  // What an arc needs beside its label.
 
 }  // namespace
@@ -95,7 +95,7 @@ void Svg::open(const WordLine& line, int base, std::string_view title) {
   raw("\" direction=\"ltr\" "
       "font-family=\"Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif\"><title>");
   escaped(title);
-  // A document of its own has nobody to take its colour from. Inside a page svg is not :root, so
+  // A document of its own has nobody to take its color from. Inside a page svg is not :root, so
   // that this reaches nothing there.
   raw("</title><style>svg:root{color:#1b1f24;color-scheme:light dark}"
       "@media(prefers-color-scheme:dark){svg:root{color:#e6e9ee}}</style>\n");

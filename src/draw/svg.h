@@ -55,7 +55,7 @@ class Svg {
   /// its modifier.
   void edge(const WordLine& line, const Arc& arc, int base, int height, bool with_probability,
             bool hint);
-  /// `shown` centred at x, with further attributes, from " " on.
+  /// `shown` centered at x, with further attributes, from " " on.
   void label(int x, int y, std::string_view shown, std::string_view more = {});
   void begin_edges(std::string_view stroke_width);
   void begin_labels();

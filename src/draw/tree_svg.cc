@@ -50,8 +50,8 @@ std::string tree_svg(std::span<const std::string> words, TreeView heads,
                      const SvgOptions& options) {
   using namespace detail;
   std::vector<Arc> arcs = tree_arcs(heads, words.size(), "tree_svg");
-  const bool labelled = !options.labels.empty();
-  require(!labelled || options.labels.size() == heads.size(), "tree_svg",
+  const bool labeled = !options.labels.empty();
+  require(!labeled || options.labels.size() == heads.size(), "tree_svg",
           "there must be one label a word, or none");
   std::vector<std::string> labels;
   for (const std::string& label : options.labels) labels.push_back(shown_text(label));
@@ -62,9 +62,9 @@ std::string tree_svg(std::span<const std::string> words, TreeView heads,
       std::stable_partition(arcs.begin(), arcs.end(), [](const Arc& arc) { return arc.head != 0; });
   const int highest = stack({arcs.begin(), roots}, heads.size() + 1);
   const auto height = [&](int level) {
-    return level == 0 ? 0 : kLowest + (level - 1) * (labelled ? kLabelStep : kStep);
+    return level == 0 ? 0 : kLowest + (level - 1) * (labeled ? kLabelStep : kStep);
   };
-  const int base = kRootTop + kRootLine + height(highest) + (labelled ? 18 : 0);
+  const int base = kRootTop + kRootLine + height(highest) + (labeled ? 18 : 0);
 
   Svg svg;
   svg.open(line, base, title_or(options.title, "Dependency tree:", line));
@@ -76,7 +76,7 @@ std::string tree_svg(std::span<const std::string> words, TreeView heads,
   svg.begin_labels();
   for (const Arc& arc : arcs) {
     const std::string* label =
-        labelled ? &labels[static_cast<std::size_t>(arc.modifier) - 1] : nullptr;
+        labeled ? &labels[static_cast<std::size_t>(arc.modifier) - 1] : nullptr;
     if (arc.head == 0) {
       const int x = line.at(arc.modifier);
       svg.label(x, kRootTop - 5, "ROOT", " font-weight=\"bold\"");

@@ -44,7 +44,7 @@ bool is_control(char32_t code) {
 // Cells of one code point, given the one before it (0: none).
 std::size_t cells_of(char32_t code, char32_t before) {
   if (is_zero_width(code)) return code == kEmojiForm && before >= 0x80 && !is_in(kWide, before);
-  // A joined emoji and its colour of skin are drawn as one with what they follow.
+  // A joined emoji and its color of skin are drawn as one with what they follow.
   if (before == kJoiner && code > 0x2000) return 0;
   if (is_skin_tone(code) && before > 0x2000) return 0;
   return is_in(kWide, code) ? 2 : 1;

@@ -102,7 +102,7 @@ Outcome eliminate_table(FactorData& data, Scratch& scratch) {
 }  // namespace
 
 void eliminate_into(FactorData& data, const ScoreView& scores, RootRule root, Scratch& scratch) {
-  // Whatever throws on the way leaves a factorisation that answers nothing.
+  // Whatever throws on the way leaves a factorization that answers nothing.
   data.outcome = {Status::kEmpty};
   Outcome outcome = load_scores(scores, root, data.table);
   if (outcome.ok()) outcome = eliminate_table(data, scratch);

@@ -83,7 +83,8 @@ struct Scratch {
   Buffer<Wide> wide_matrix;
   Buffer<Wide> wide_rows;
   Buffer<Wide> wide_tangents;
-  std::shared_ptr<PathScratch> path;      ///< For sampling head by head; see sample/path_scratch.h.
+  std::shared_ptr<PathScratch>
+      path;  ///< For sampling head by head; see sample/conditionals/path_scratch.h.
   std::shared_ptr<DecodeScratch> decode;  ///< See decode/decode_scratch.h.
   FactorData other;  ///< The same scores under the other rule, or given a root.
 };

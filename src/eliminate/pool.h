@@ -18,7 +18,7 @@ struct Slot {
   Factorization factorization;
   Factorization second;  ///< For what compares two.
   Sampler sampler;
-  DistinctSampler distinct;
+  WithoutReplacementSampler distinct;
   Workspace workspace;
 };
 

@@ -118,7 +118,7 @@ void marginals(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,
   require_entries(out.size(), scores, "marginals", "out");
   for_each_factorization(pool, scores, outcomes,
                          [&](std::size_t sentence, const Factorization& f, Workspace& workspace) {
-                           marginals(f, workspace, out[sentence]);
+                           marginals(f, out[sentence], workspace);
                          });
 }
 
@@ -132,8 +132,8 @@ void root_marginals(Pool& pool, const Scores& scores, std::span<Outcome> outcome
   }
   for_each_factorization(pool, scores, outcomes,
                          [&](std::size_t sentence, const Factorization& f, Workspace& workspace) {
-                           root_marginals(f, workspace,
-                                          out[sentence].first(static_cast<std::size_t>(f.n())));
+                           root_marginals(f, out[sentence].first(static_cast<std::size_t>(f.n())),
+                                          workspace);
                          });
 }
 

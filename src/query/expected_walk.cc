@@ -4,8 +4,8 @@
 
 #include "core/check.h"
 #include "eliminate/condition.h"
-#include "query/gradient.h"
 #include "query/query.h"
+#include "reverse/gradient.h"
 #include "scores/weights.h"
 
 namespace taproot {

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "core/check.h"
-#include "query/gradient.h"
 #include "query/query.h"
-#include "query/tangent.h"
+#include "reverse/gradient.h"
+#include "reverse/tangent.h"
 #include "scores/weights.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -224,8 +224,8 @@ void fill_tame(const FactorData& data, const double* values, double scale, Scrat
 }  // namespace
 }  // namespace detail
 
-void hessian_product(const Factorization& f, std::span<const double> direction,
-                     Workspace& workspace, EdgeMatrix out) {
+void hessian_product(const Factorization& f, std::span<const double> direction, EdgeMatrix out,
+                     Workspace& workspace) {
   constexpr const char* kName = "hessian_product";
   const detail::FactorData& data = detail::require_ok(f, kName);
   const std::size_t side = static_cast<std::size_t>(f.n()) + 1;
@@ -252,7 +252,7 @@ std::vector<double> hessian_product(const Factorization& f, std::span<const doub
   const std::size_t side = static_cast<std::size_t>(f.n()) + 1;
   std::vector<double> out(side * side);
   Workspace workspace;
-  hessian_product(f, direction, workspace, {out.data(), static_cast<std::ptrdiff_t>(side)});
+  hessian_product(f, direction, {out.data(), static_cast<std::ptrdiff_t>(side)}, workspace);
   return out;
 }
 

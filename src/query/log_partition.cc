@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/ln2.h"
 #include "query/query.h"
-#include "scores/ln2.h"
 
 namespace taproot {
 

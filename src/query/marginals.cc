@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "core/check.h"
-#include "query/gradient.h"
 #include "query/query.h"
+#include "reverse/gradient.h"
 #include "scores/weights.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -108,7 +108,7 @@ const double* marginals_in(const FactorData& data, Scratch& scratch) {
 
 }  // namespace detail
 
-void marginals(const Factorization& f, Workspace& workspace, EdgeMatrix out) {
+void marginals(const Factorization& f, EdgeMatrix out, Workspace& workspace) {
   const detail::FactorData& data = detail::require_ok(f, "marginals");
   detail::require(out.data != nullptr, "marginals", "out is null");
   detail::require(out.head_stride > f.n(), "marginals", "out's rows overlap");
@@ -120,7 +120,7 @@ std::vector<double> marginals(const Factorization& f) {
   const std::size_t side = static_cast<std::size_t>(f.n()) + 1;
   std::vector<double> out(side * side);
   Workspace workspace;
-  marginals(f, workspace, {out.data(), static_cast<std::ptrdiff_t>(side)});
+  marginals(f, {out.data(), static_cast<std::ptrdiff_t>(side)}, workspace);
   return out;
 }
 

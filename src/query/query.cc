@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/check.h"
-#include "scores/ln2.h"
+#include "core/ln2.h"
 #include "scores/weights.h"
 
 namespace taproot::detail {
@@ -12,7 +12,7 @@ namespace taproot::detail {
 const FactorData& require_ok(const Factorization& f, const char* function) {
   const FactorData& data = Access::data(f);
   if (!data.outcome.ok()) {
-    misuse(function, "the factorisation has status " + std::string(to_string(data.outcome.status)));
+    misuse(function, "the factorization has status " + std::string(to_string(data.outcome.status)));
   }
   return data;
 }

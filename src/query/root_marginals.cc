@@ -2,13 +2,13 @@
 #include <algorithm>
 
 #include "core/check.h"
-#include "query/gradient.h"
 #include "query/query.h"
+#include "reverse/gradient.h"
 #include "scores/weights.h"
 
 namespace taproot {
 
-void root_marginals(const Factorization& f, Workspace& workspace, std::span<double> out) {
+void root_marginals(const Factorization& f, std::span<double> out, Workspace& workspace) {
   const detail::FactorData& data = detail::require_ok(f, "root_marginals");
   detail::Scratch& scratch = detail::Access::scratch(workspace);
   const auto n = static_cast<std::size_t>(f.n());
@@ -41,7 +41,7 @@ void root_marginals(const Factorization& f, Workspace& workspace, std::span<doub
 std::vector<double> root_marginals(const Factorization& f) {
   std::vector<double> out(static_cast<std::size_t>(f.n()));
   Workspace workspace;
-  root_marginals(f, workspace, out);
+  root_marginals(f, out, workspace);
   return out;
 }
 

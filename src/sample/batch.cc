@@ -22,16 +22,16 @@ struct Job {
 };
 
 // Draws trees [begin, end) of a sentence; those that met the limit are filled with -1.
-bool draw_range(const Job& job, const Sampler& sampler, std::size_t sentence, int n,
-                std::size_t begin, std::size_t end, Workspace& workspace,
-                SampleStatistics& statistics) {
+bool sample_range(const Job& job, const Sampler& sampler, std::size_t sentence, int n,
+                  std::size_t begin, std::size_t end, Workspace& workspace,
+                  SampleStatistics& statistics) {
   bool all = true;
   for (std::size_t s = begin; s < end; ++s) {
     std::int32_t* tree =
         job.out[sentence].data + static_cast<std::ptrdiff_t>(s) * job.out[sentence].stride;
-    const bool drawn =
-        sampler.draw(job.first_sentence + static_cast<std::uint32_t>(sentence),
-                     static_cast<std::uint32_t>(s), 1, {tree, 0}, workspace, {}, &statistics) == 1;
+    const bool drawn = sampler.sample(job.first_sentence + static_cast<std::uint32_t>(sentence),
+                                      static_cast<std::uint32_t>(s), 1, {tree, 0}, workspace, {},
+                                      &statistics) == 1;
     if (!drawn) std::fill_n(tree, n, -1);
     all &= drawn;
   }
@@ -62,7 +62,7 @@ void sample(Pool& pool, const Scores& scores, std::size_t k, const SampleOptions
       outcomes[b] = eliminate(scores[b], scores.root_rule(), own.factorization, own.workspace);
       if (!outcomes[b].ok()) return;
       own.sampler.build(own.factorization, options, own.workspace);
-      if (!draw_range(job, own.sampler, b, scores[b].n(), 0, k, own.workspace, taken[slot])) {
+      if (!sample_range(job, own.sampler, b, scores[b].n(), 0, k, own.workspace, taken[slot])) {
         outcomes[b] = {Status::kStepLimit};
       }
     });
@@ -79,8 +79,8 @@ void sample(Pool& pool, const Scores& scores, std::size_t k, const SampleOptions
       impl.parallel.for_each(chunks, [&](std::size_t chunk, std::size_t slot) {
         const std::size_t begin = chunk * kChunk;
         const std::size_t end = std::min(begin + kChunk, k);
-        if (!draw_range(job, sampler, b, f.n(), begin, end, impl.slots[slot].workspace,
-                        taken[slot])) {
+        if (!sample_range(job, sampler, b, f.n(), begin, end, impl.slots[slot].workspace,
+                          taken[slot])) {
           const std::lock_guard lock(mutex);
           outcomes[b] = {Status::kStepLimit};
         }

@@ -5,10 +5,10 @@
 #include "core/check.h"
 #include "query/query.h"
 #include "sample/algorithm.h"
-#include "sample/alias.h"
-#include "sample/colbourn.h"
-#include "sample/elimination.h"
-#include "sample/walk.h"
+#include "sample/conditionals/colbourn.h"
+#include "sample/un_elimination/un_elimination.h"
+#include "sample/walk/alias.h"
+#include "sample/walk/walk.h"
 #include "taproot/sample.h"
 
 namespace taproot {
@@ -40,13 +40,13 @@ struct Sampler::Tables {
   }
 
   void build_root(const Factorization& f, Workspace& workspace);
-  int draw_root(detail::Stream& stream) const {
-    return 1 + detail::draw_alias(root_slots.data(), n, stream);
+  int sample_root(detail::Stream& stream) const {
+    return 1 + detail::sample_alias(root_slots.data(), n, stream);
   }
-  bool draw_tree(detail::Stream& stream, detail::Scratch& memory, std::int32_t* heads,
-                 SampleStatistics& statistics) const;
-  bool draw_walk(int root, detail::Stream& stream, detail::Scratch& memory, std::int32_t* heads,
-                 SampleStatistics& statistics) const;
+  bool sample_tree(detail::Stream& stream, detail::Scratch& memory, std::int32_t* heads,
+                   SampleStatistics& statistics) const;
+  bool sample_walk(int root, detail::Stream& stream, detail::Scratch& memory, std::int32_t* heads,
+                   SampleStatistics& statistics) const;
 };
 
 Sampler::Sampler() : tables_(std::make_unique<Tables>()) {}
@@ -70,7 +70,7 @@ void Sampler::Tables::build_root(const Factorization& f, Workspace& workspace) {
       p[m - 1] = source.last[m] != 0 ? std::exp(source.table.row(0)[m] - top) : 0.0;
     }
   } else {
-    root_marginals(f, workspace, std::span(p, words));
+    root_marginals(f, std::span(p, words), workspace);
   }
   std::int32_t* work = scratch.integers.resize(2 * words);
   detail::fill_alias(p, n,
@@ -111,8 +111,8 @@ Outcome Sampler::build(const ScoreView& scores, RootRule root, const SampleOptio
 }
 
 // One walk or, for wilson-reject, as many as it takes.
-bool Sampler::Tables::draw_walk(int root, detail::Stream& stream, detail::Scratch& memory,
-                                std::int32_t* heads, SampleStatistics& statistics) const {
+bool Sampler::Tables::sample_walk(int root, detail::Stream& stream, detail::Scratch& memory,
+                                  std::int32_t* heads, SampleStatistics& statistics) const {
   const std::uint64_t limit = options.algorithm == Algorithm::kAuto
                                   ? detail::kBudgetPerWord * static_cast<std::uint64_t>(n)
                               : options.step_limit == 0 ? detail::kNoLimit
@@ -133,34 +133,34 @@ bool Sampler::Tables::draw_walk(int root, detail::Stream& stream, detail::Scratc
   return finished;
 }
 
-bool Sampler::Tables::draw_tree(detail::Stream& stream, detail::Scratch& memory,
-                                std::int32_t* heads, SampleStatistics& statistics) const {
+bool Sampler::Tables::sample_tree(detail::Stream& stream, detail::Scratch& memory,
+                                  std::int32_t* heads, SampleStatistics& statistics) const {
   ++statistics.trees;
   if (options.algorithm == Algorithm::kElimination) {
-    elimination.draw(0, stream, memory, heads);
+    elimination.sample(0, stream, memory, heads);
     return true;
   }
-  const int root = walks_from_a_root() ? draw_root(stream) : 0;
+  const int root = walks_from_a_root() ? sample_root(stream) : 0;
   if (options.algorithm == Algorithm::kColbourn) {
-    if (colbourn.draw(root, stream, memory, heads)) ++statistics.fallbacks;
+    if (colbourn.sample(root, stream, memory, heads)) ++statistics.fallbacks;
     return true;
   }
-  if (draw_walk(root, stream, memory, heads, statistics)) return true;
+  if (sample_walk(root, stream, memory, heads, statistics)) return true;
   if (options.algorithm != Algorithm::kAuto) return false;
   // The walk's length says nothing of its tree, so nothing is biased by throwing it away; but its
   // length does depend on the root, which stays.
   ++statistics.fallbacks;
-  elimination.draw(root, stream, memory, heads);
+  elimination.sample(root, stream, memory, heads);
   return true;
 }
 
-std::size_t Sampler::draw(std::uint32_t sentence, std::uint32_t first, std::size_t count,
-                          TreeBuffer out, Workspace& workspace, std::span<Status> statuses,
-                          SampleStatistics* statistics) const {
-  detail::require(tables_->data != nullptr, "Sampler::draw", "the sampler was not built");
-  detail::require(statuses.empty() || statuses.size() == count, "Sampler::draw",
+std::size_t Sampler::sample(std::uint32_t sentence, std::uint32_t first, std::size_t count,
+                            TreeBuffer out, Workspace& workspace, std::span<Status> statuses,
+                            SampleStatistics* statistics) const {
+  detail::require(tables_->data != nullptr, "Sampler::sample", "the sampler was not built");
+  detail::require(statuses.empty() || statuses.size() == count, "Sampler::sample",
                   "statuses must be empty or have one entry per tree");
-  detail::require(count <= (std::uint64_t{1} << 32) - first, "Sampler::draw",
+  detail::require(count <= (std::uint64_t{1} << 32) - first, "Sampler::sample",
                   "samples are numbered below 2^32");
   detail::Scratch& memory = detail::Access::scratch(workspace);
   const auto n = static_cast<std::size_t>(tables_->n);
@@ -170,7 +170,7 @@ std::size_t Sampler::draw(std::uint32_t sentence, std::uint32_t first, std::size
   for (std::size_t s = 0; s < count; ++s) {
     detail::Stream stream(tables_->options.seed, sentence, first + static_cast<std::uint32_t>(s),
                           detail::Purpose::kTree);
-    const bool drawn = tables_->draw_tree(stream, memory, heads, taken);
+    const bool drawn = tables_->sample_tree(stream, memory, heads, taken);
     if (drawn) {
       std::copy_n(heads, n, out.data + static_cast<std::ptrdiff_t>(s) * out.stride);
       ++written;
@@ -196,7 +196,7 @@ std::vector<Tree> sample(const Factorization& f, std::size_t k, const SampleOpti
   std::vector<Tree> trees(k, Tree(static_cast<std::size_t>(f.n())));
   for (std::size_t s = 0; s < k; ++s) {
     const TreeBuffer out{trees[s].data(), 0};
-    if (sampler.draw(0, static_cast<std::uint32_t>(s), 1, out, workspace) == 0) {
+    if (sampler.sample(0, static_cast<std::uint32_t>(s), 1, out, workspace) == 0) {
       detail::misuse("sample", "tree " + std::to_string(s) + " met the step limit");
     }
   }

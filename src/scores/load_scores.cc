@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "scores/ln2.h"
+#include "core/ln2.h"
 #include "scores/score_table.h"
 
 #undef HWY_TARGET_INCLUDE

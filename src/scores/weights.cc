@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "scores/exp_reduced.h"
-#include "scores/ln2.h"
+#include "core/exp_reduced.h"
+#include "core/ln2.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "scores/weights.cc"

@@ -287,7 +287,7 @@ class Report(unittest.TestCase):
 
 
 class Drawings(unittest.TestCase):
-    """The SVG by itself: as a file, and in a page of another's colours."""
+    """The SVG by itself: as a file, and in a page of another's colors."""
 
     def test_is_strict_xml(self):
         for path in sorted((ROOT / "tests/golden").glob("*.svg")):
@@ -296,17 +296,17 @@ class Drawings(unittest.TestCase):
             self.assertEqual(root.get("role"), "img")
             self.assertTrue(root[0].tag.endswith("title") and root[0].text)
 
-    def test_takes_its_colour_from_around_it(self):
+    def test_takes_its_color_from_around_it(self):
         driver = browser.start()
         try:
             script = "return getComputedStyle(document.querySelector('text') || document.documentElement).fill"
             golden = (ROOT / "tests/golden/telescope.svg").as_uri()
-            colours = {}
+            colors = {}
             for scheme in ("light", "dark"):
                 browser.prefer(driver, scheme)
                 driver.get(golden)
-                colours[scheme] = driver.execute_script(script)
-            self.assertEqual(colours, {"light": "rgb(27, 31, 36)", "dark": "rgb(230, 233, 238)"})
+                colors[scheme] = driver.execute_script(script)
+            self.assertEqual(colors, {"light": "rgb(27, 31, 36)", "dark": "rgb(230, 233, 238)"})
             driver.get("about:blank")
             svg = (ROOT / "tests/golden/telescope.svg").read_text()
             driver.execute_script("document.body.style.color = 'rgb(1, 2, 3)'; document.body.innerHTML = arguments[0]", svg)

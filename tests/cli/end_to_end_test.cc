@@ -176,16 +176,16 @@ TEST_F(Cli, TreesAreTheLibrarysInEveryFormat) {
           Workspace workspace;
           sampler.build(f, {Algorithm::kAuto, 7, 0}, workspace);
           Tree heads(row.heads.size());
-          sampler.draw(static_cast<std::uint32_t>(row.sentence),
-                       static_cast<std::uint32_t>(row.index), 1, {heads.data(), 0}, workspace);
+          sampler.sample(static_cast<std::uint32_t>(row.sentence),
+                         static_cast<std::uint32_t>(row.index), 1, {heads.data(), 0}, workspace);
           EXPECT_EQ(row.heads, heads);
         }
         if (command == "swor") {
-          DistinctSampler sampler;
+          WithoutReplacementSampler sampler;
           Workspace workspace;
-          sampler.build(f, {DistinctAlgorithm::kAuto, 7}, static_cast<std::uint32_t>(row.sentence),
-                        workspace);
-          DistinctSample sample;
+          sampler.build(f, {WithoutReplacementAlgorithm::kAuto, 7},
+                        static_cast<std::uint32_t>(row.sentence), workspace);
+          WithoutReplacementSample sample;
           sampler.sample(4, sample, workspace);
           EXPECT_EQ(row.weight.value(), sample.weight[row.index]);
           EXPECT_EQ(row.gumbel.value(), sample.gumbel[row.index]);

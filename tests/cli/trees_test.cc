@@ -97,13 +97,13 @@ const std::vector<WordSentence> kWords = {
     words_of({"I", "\"saw\\", "#1"}),
     words_of({"a/b", "d\xc3\xa9j\xc3\xa0", "_", "\xf0\x9f\x8c\xb3", "=", "'"}), words_of({"5.1"})};
 
-std::vector<TreeRow> some_trees(bool labelled) {
+std::vector<TreeRow> some_trees(bool labeled) {
   std::vector<TreeRow> rows = {
       {0, 0, {2, 0, 2}, {}, 1.0, -0.1, 0.1 + 0.2, 1.0},
       {0, 1, {0, 1, 2}, {}, -0.0, -kTiny, std::numeric_limits<double>::max(), 1e16},
       {1, 0, {6, 0, 1, 2, 3, 4}, {}, 1.0 / 3.0, -123456789.125, 4.9e-320, 1e22},
       {2, 0, {0}, {}, 0.0, -745.13321910194122, std::nextafter(1.0, 2.0), 5e-324}};
-  if (labelled) {
+  if (labeled) {
     rows[0].labels = {"nsubj:pass", "root", "\"\\"};
     rows[1].labels = {"_", "_", "_"};
     rows[2].labels = {"a", "bb", "\xf0\x9f\x8c\xb3", "\xc3\xa9", "_", "\x7f"};
@@ -135,10 +135,10 @@ void expect_error(const std::string& file, const std::string& part) {
 
 TEST_F(Trees, RoundTripInEveryFormat) {
   for (const char* const ending : {"jsonl", "npz", "conllu"}) {
-    for (const bool labelled : {false, true}) {
+    for (const bool labeled : {false, true}) {
       for (const IndexKind kind : {IndexKind::kNone, IndexKind::kSample, IndexKind::kRank}) {
-        SCOPED_TRACE(fmt::format("{} {} {}", ending, labelled, static_cast<int>(kind)));
-        std::vector<TreeRow> rows = some_trees(labelled);
+        SCOPED_TRACE(fmt::format("{} {} {}", ending, labeled, static_cast<int>(kind)));
+        std::vector<TreeRow> rows = some_trees(labeled);
         if (kind == IndexKind::kNone) rows.erase(rows.begin() + 1);
         const std::string file = path(std::string("x.") + ending);
         write_all(file, rows, kind);
@@ -243,7 +243,7 @@ TEST_F(Trees, ConlluKeepsWhatTheInputHolds) {
   writer->finish();
   EXPECT_EQ(get("x.conllu"),
             "# sent_id = a-1\n# text = vámonos al mar\n# sentence = 0\n# sample = 0\n"
-            "# log_prob = -0.25\n# labelled = no\n"
+            "# log_prob = -0.25\n# labeled = no\n"
             "1-2\tvámonos\t_\t_\t_\t_\t_\t_\t_\t_\n"
             "1\tvamos\tir\tVERB\t_\tMood=Imp\t2\troot\t0:root\tA=b\n"
             "2\tnos\tnos\tPRON\t_\t_\t0\tobj\t_\t_\n"
@@ -286,8 +286,8 @@ TEST_F(Trees, ConvertThereAndBack) {
     text += fmt::format("{}\n", fmt::join(sentence.words, " "));
   }
   const std::string words = put("words.txt", text);
-  for (const bool labelled : {false, true}) {
-    write_all(path("a.npz"), some_trees(labelled), IndexKind::kSample);
+  for (const bool labeled : {false, true}) {
+    write_all(path("a.npz"), some_trees(labeled), IndexKind::kSample);
     convert(path("a.npz"), path("b.conllu"), Format::kConllu, words);
     convert(path("b.conllu"), path("c.npz"), Format::kNpz, "");
     EXPECT_EQ(get("a.npz"), get("c.npz"));
@@ -527,7 +527,7 @@ TEST_F(Trees, BrokenConllu) {
       {"# sample = 1.5\n" + word, "'# sample' is '1.5'"},
       {"# log_prob = minus one\n" + word, "'# log_prob' is 'minus one', not a number"},
       {"# weight =\n" + word, "'# weight' is ''"},
-      {"# labelled = maybe\n" + word, "not yes or no"},
+      {"# labeled = maybe\n" + word, "not yes or no"},
       {"# exhausted = x\n" + word, "'# exhausted' is 'x'"},
       {"# sentence = 4\n" + word + "\n# sentence = 4\n" + two,
        "block 2: 2 heads, but the tree before of sentence 4 has 1"}};

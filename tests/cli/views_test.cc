@@ -76,7 +76,7 @@ TEST_F(Views, ShowDrawsSamplesByFrequency) {
   std::map<Tree, int> counts;
   for (std::uint32_t s = 0; s < 50; ++s) {
     Tree heads(8);
-    sampler.draw(0, s, 1, {heads.data(), 0}, workspace);
+    sampler.sample(0, s, 1, {heads.data(), 0}, workspace);
     ++counts[heads];
   }
   std::size_t last = 1000;
@@ -111,7 +111,7 @@ TEST_F(Views, ShowDrawsMarginals) {
       << result.out;
 }
 
-TEST_F(Views, ShowFitsTheTerminalAndColoursThere) {
+TEST_F(Views, ShowFitsTheTerminalAndColorsThere) {
   const std::string show = "show " + kDemo + " --sentences 20:21";
   const auto widest = [](const std::string& text) {
     std::size_t most = 0;
@@ -350,8 +350,8 @@ TEST_F(Views, ReportShowsFailuresAmongTheOthers) {
   EXPECT_FALSE(page.sentences[0].contains("failed"));
   const std::string labels =
       " --labels " + kData + "/labels.txt --label-scores " + kData + "/demo_labels.npz";
-  const Page labelled = page_of(run("report " + kDemo + labels).out);
-  EXPECT_EQ(labelled.sentences[0].at("trees")[0].at("labels").size(), words_[0].size());
+  const Page labeled = page_of(run("report " + kDemo + labels).out);
+  EXPECT_EQ(labeled.sentences[0].at("trees")[0].at("labels").size(), words_[0].size());
 }
 
 // Scores that say nothing: every edge is drawn, every sample a new tree. As large as it gets.

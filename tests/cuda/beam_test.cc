@@ -6,9 +6,9 @@
 #include <map>
 
 #include "cuda/on_device.h"
-#include "law/distinct.h"
 #include "law/trained.h"
-#include "support/families.h"
+#include "law/without_replacement.h"
+#include "testing/families.h"
 
 namespace taproot {
 namespace {
@@ -18,12 +18,12 @@ using oracle::Problem;
 using oracle::Root;
 
 template <typename Where>
-std::vector<DistinctSample> draw(Where& where, const Scores& scores, std::size_t k,
-                                 std::uint64_t seed, std::uint32_t first = 0) {
-  std::vector<DistinctSample> out(scores.size());
+std::vector<WithoutReplacementSample> draw(Where& where, const Scores& scores, std::size_t k,
+                                           std::uint64_t seed, std::uint32_t first = 0) {
+  std::vector<WithoutReplacementSample> out(scores.size());
   std::vector<Outcome> outcomes(scores.size());
-  DistinctOptions options;
-  options.algorithm = DistinctAlgorithm::kBeam;
+  WithoutReplacementOptions options;
+  options.algorithm = WithoutReplacementAlgorithm::kBeam;
   options.seed = seed;
   sample_without_replacement(where, scores, k, options, outcomes, out, first);
   return out;
@@ -51,7 +51,7 @@ class CudaBeam : public OnDevice {
         worst_p = std::max(worst_p, std::abs(found[b].log_prob[t] - exact[b].log_prob[t]));
       }
       if (!exact[b].exhausted) {
-        worst = std::max(worst, std::abs(found[b].threshold - exact[b].threshold));
+        worst = std::max(worst, std::abs(found[b].kappa - exact[b].kappa));
       }
     }
     EXPECT_LE(worst, 1e-8);
@@ -214,7 +214,7 @@ TEST_F(CudaBeam, EveryTreeOnce) {
         Cuda cuda(precision);
         const auto found = draw(cuda, copies_of(problem, 3, rule(root)), 3000, 1);
         const auto trees = law::allowed_trees(problem, root);
-        for (const DistinctSample& sample : found) {
+        for (const WithoutReplacementSample& sample : found) {
           EXPECT_TRUE(sample.exhausted);
           std::vector<Tree> drawn;
           for (std::size_t i = 0; i < sample.size(); ++i) {
@@ -250,7 +250,7 @@ TEST_F(CudaBeam, Law) {
         Cuda cuda(precision);
         const auto drawn = draw(cuda, copies_of(c.problem, kSamples, rule(root)), c.k, 17);
         std::vector<double> largest;
-        for (const DistinctSample& sample : drawn) {
+        for (const WithoutReplacementSample& sample : drawn) {
           counts.add(indices(sample, index));
           largest.push_back(sample.gumbel[0]);
         }
@@ -271,7 +271,7 @@ TEST_F(CudaBeam, Law) {
 TEST_F(CudaBeam, OtherAlgorithmsAreRefused) {
   Cuda cuda;
   const Problem problem = oracle::uniform(3);
-  std::vector<DistinctSample> out(1);
+  std::vector<WithoutReplacementSample> out(1);
   std::vector<Outcome> outcomes(1);
   EXPECT_THROW(sample_without_replacement(cuda, copies_of(problem, 1, RootRule::kSingle), 2, {},
                                           outcomes, out),

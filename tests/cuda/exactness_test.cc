@@ -8,8 +8,8 @@
 
 #include "cuda/answers.h"
 #include "cuda/on_device.h"
-#include "support/families.h"
-#include "support/golden.h"
+#include "testing/families.h"
+#include "testing/golden.h"
 
 namespace taproot {
 namespace {

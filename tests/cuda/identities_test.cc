@@ -6,7 +6,7 @@
 
 #include "cuda/answers.h"
 #include "cuda/on_device.h"
-#include "support/families.h"
+#include "testing/families.h"
 
 namespace taproot {
 namespace {

@@ -8,7 +8,7 @@
 #include "cuda/core/cuda_check.h"
 #include "cuda/core/memory.h"
 #include "cuda/on_device.h"
-#include "support/families.h"
+#include "testing/families.h"
 
 namespace taproot {
 namespace {
@@ -279,11 +279,11 @@ TEST_F(CudaMemory, Trees) {
     numbers.resize(2 * size * kTrees + size);
     const CudaTrees trees{heads.data(), kTrees * width, width};
     cuda.sample(batch.scores(root), kTrees, 3, batch.outcomes.data(), trees, stream.get(), 5);
-    CudaDistinct distinct;
+    CudaWithoutReplacement distinct;
     distinct.trees = {beams.resize(size * kTrees * width), kTrees * width, width};
     distinct.log_prob = numbers.data();
     distinct.gumbel = numbers.data() + size * kTrees;
-    distinct.threshold = numbers.data() + 2 * size * kTrees;
+    distinct.kappa = numbers.data() + 2 * size * kTrees;
     distinct.count = count.data();
     cuda.sample_without_replacement(batch.scores(root), kTrees, 3, batch.outcomes.data(), distinct,
                                     stream.get(), 5);
@@ -296,15 +296,16 @@ TEST_F(CudaMemory, Trees) {
       const auto n = static_cast<std::size_t>(p.n);
       const Factorization f = eliminate({p.scores.data(), p.n}, root);
       Sampler sampler;
-      DistinctSampler distinct_sampler;
-      DistinctSample sample;
+      WithoutReplacementSampler distinct_sampler;
+      WithoutReplacementSample sample;
       Workspace workspace;
       std::vector<std::int32_t> exact(kTrees * n, -1);
       if (f.outcome().ok()) {
         sampler.build(f, {Algorithm::kAuto, 3, 0}, workspace);
-        sampler.draw(static_cast<std::uint32_t>(5 + b), 0, kTrees, {exact.data(), p.n}, workspace);
-        DistinctOptions options;
-        options.algorithm = DistinctAlgorithm::kBeam;
+        sampler.sample(static_cast<std::uint32_t>(5 + b), 0, kTrees, {exact.data(), p.n},
+                       workspace);
+        WithoutReplacementOptions options;
+        options.algorithm = WithoutReplacementAlgorithm::kBeam;
         options.seed = 3;
         distinct_sampler.build(f, options, static_cast<std::uint32_t>(5 + b), workspace);
         distinct_sampler.sample(kTrees, sample, workspace);

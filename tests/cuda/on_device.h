@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "property/check.h"
-#include "support/oracle.h"
 #include "taproot/taproot.h"
+#include "testing/oracle.h"
 
 namespace taproot {
 

@@ -6,7 +6,7 @@
 #include "cuda/on_device.h"
 #include "law/statistics.h"
 #include "law/trained.h"
-#include "support/families.h"
+#include "testing/families.h"
 
 namespace taproot {
 namespace {

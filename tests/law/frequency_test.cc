@@ -12,7 +12,7 @@
 #include "law/statistics.h"
 #include "law/trained.h"
 #include "property/check.h"
-#include "support/families.h"
+#include "testing/families.h"
 
 namespace taproot {
 namespace {
@@ -34,8 +34,8 @@ SampleStatistics expect_marginals(const Problem& problem, Root root, Algorithm a
   Tree heads(side - 1);
   SampleStatistics statistics;
   for (std::size_t s = 0; s < trees; ++s) {
-    EXPECT_EQ(sampler.draw(1, static_cast<std::uint32_t>(s), 1, {heads.data(), 0}, workspace, {},
-                           &statistics),
+    EXPECT_EQ(sampler.sample(1, static_cast<std::uint32_t>(s), 1, {heads.data(), 0}, workspace, {},
+                             &statistics),
               1U);
     if (s < 1000) {
       EXPECT_TRUE(is_tree(heads, f.root_rule()));
@@ -180,7 +180,7 @@ std::pair<double, double> guarded_by_sums(const Problem& problem, std::uint32_t 
       }
     }
     if (!passed) {
-      exact.draw(0, s, 1, {heads.data(), 0}, workspace);
+      exact.sample(0, s, 1, {heads.data(), 0}, workspace);
       given_up += 1;
     }
     counts[heads] += 1;

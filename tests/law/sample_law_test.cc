@@ -8,8 +8,8 @@
 
 #include "law/statistics.h"
 #include "property/check.h"
-#include "sample/walk.h"
-#include "support/families.h"
+#include "sample/walk/walk.h"
+#include "testing/families.h"
 
 namespace taproot {
 namespace {
@@ -69,8 +69,8 @@ TreeCounts count_trees(const Problem& problem, Root root, const SampleOptions& o
   sampler.build(f, options, workspace);
   const auto n = static_cast<std::size_t>(problem.n);
   std::vector<std::int32_t> heads(trees * n);
-  EXPECT_EQ(sampler.draw(3, 0, trees, {heads.data(), static_cast<std::ptrdiff_t>(n)}, workspace, {},
-                         statistics),
+  EXPECT_EQ(sampler.sample(3, 0, trees, {heads.data(), static_cast<std::ptrdiff_t>(n)}, workspace,
+                           {}, statistics),
             trees);
   TreeCounts counts;
   for (std::size_t s = 0; s < trees; ++s) {
@@ -156,7 +156,7 @@ TEST(WrongSamplers, WilsonRcDrawsPossibleRootsOnly) {
   EXPECT_EQ(counts, (TreeCounts{{Tree{0, 1}, 100.0}}));
 }
 
-// A budget after which a *fresh* root is drawn favours roots that are reached quickly.
+// A budget after which a *fresh* root is drawn favors roots that are reached quickly.
 TEST(WrongSamplers, AFreshRootAfterTheBudgetIsRejected) {
   const Problem problem = oracle::attractor_pairs(5, 6, 10);
   const Factorization f = factored(problem, Root::kSingle);
@@ -171,7 +171,7 @@ TEST(WrongSamplers, AFreshRootAfterTheBudgetIsRejected) {
     TreeCounts counts;
     for (std::uint32_t s = 0; s < kTrees; ++s) {
       detail::Stream stream(11, 0, s, detail::Purpose::kTree);
-      const auto draw_root = [&] {
+      const auto sample_root = [&] {
         double u = stream.uniform();
         int root = 0;
         while (root < 4 && u >= roots[static_cast<std::size_t>(root)]) {
@@ -179,10 +179,10 @@ TEST(WrongSamplers, AFreshRootAfterTheBudgetIsRejected) {
         }
         return root + 1;
       };
-      int root = draw_root();
+      int root = sample_root();
       std::uint64_t steps = 0;
       while (!walk.run(root, 40, stream, in_tree.data(), heads.data(), steps)) {
-        if (fresh) root = draw_root();
+        if (fresh) root = sample_root();
       }
       counts[heads] += 1;
     }

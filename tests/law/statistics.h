@@ -11,8 +11,8 @@
 #include <map>
 #include <vector>
 
-#include "support/oracle.h"
 #include "taproot/sample.h"
+#include "testing/oracle.h"
 
 namespace taproot::law {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/oracle.h"
+#include "testing/oracle.h"
 
 namespace taproot::law {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "eliminate/factor.h"
-#include "sample/un_eliminate-inl.h"
+#include "sample/un_elimination/un_eliminate-inl.h"
 #include "taproot/tree.h"
 
 namespace taproot {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "support/oracle.h"
 #include "taproot/taproot.h"
+#include "testing/oracle.h"
 
 namespace taproot {
 

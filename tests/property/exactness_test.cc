@@ -10,8 +10,8 @@
 #include "core/random.h"
 #include "eliminate/factor_data.h"
 #include "property/check.h"
-#include "support/families.h"
-#include "support/golden.h"
+#include "testing/families.h"
+#include "testing/golden.h"
 #include "unit/core/targets.h"
 
 namespace taproot {

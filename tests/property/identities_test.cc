@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "property/check.h"
-#include "support/families.h"
+#include "testing/families.h"
 #include "unit/core/targets.h"
 
 namespace taproot {
@@ -315,9 +315,9 @@ TEST(Queries, MisuseThrows) {
   EXPECT_THROW(kl_divergence(f, longer), std::invalid_argument);
   EXPECT_THROW(kl_divergence(f, multi), std::invalid_argument);
   EXPECT_THROW(cross_entropy(f, longer), std::invalid_argument);
-  EXPECT_THROW(marginals(f, workspace, {out.data(), 4}), std::invalid_argument);
-  EXPECT_THROW(marginals(f, workspace, {nullptr, 5}), std::invalid_argument);
-  EXPECT_THROW(root_marginals(f, workspace, std::span<double>(out)), std::invalid_argument);
+  EXPECT_THROW(marginals(f, {out.data(), 4}, workspace), std::invalid_argument);
+  EXPECT_THROW(marginals(f, {nullptr, 5}, workspace), std::invalid_argument);
+  EXPECT_THROW(root_marginals(f, std::span<double>(out), workspace), std::invalid_argument);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <new>
 
-#include "support/families.h"
 #include "taproot/taproot.h"
+#include "testing/families.h"
 
 namespace {
 std::atomic<long> allocations{0};
@@ -70,16 +70,16 @@ TEST(Allocation, NoneInTheSteadyStateOfAHessianProduct) {
     const std::vector<double> direction(problem.scores.size(), 1.0);
     std::vector<double> out(problem.scores.size());
     Workspace workspace;
-    hessian_product(f, direction, workspace, {out.data(), problem.n + 1});
+    hessian_product(f, direction, {out.data(), problem.n + 1}, workspace);
     const long warm = allocations;
     for (int i = 0; i < 3; ++i) {
-      hessian_product(f, direction, workspace, {out.data(), problem.n + 1});
+      hessian_product(f, direction, {out.data(), problem.n + 1}, workspace);
     }
     EXPECT_EQ(allocations, warm);
   }
 }
 
-// Memory that gives out in the middle leaves a factorisation that says so, and can be used again.
+// Memory that gives out in the middle leaves a factorization that says so, and can be used again.
 TEST(Allocation, FailureOnTheWayLeavesNoAnswer) {
   const oracle::Problem small = oracle::gaussian(4, 1, 1);
   const ScoreView view(small.scores.data(), 4);

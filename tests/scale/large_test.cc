@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "support/families.h"
 #include "taproot/taproot.h"
+#include "testing/families.h"
 
 namespace taproot {
 namespace {
@@ -29,7 +29,7 @@ TEST(Large, FourThousandWordsInBoundedMemory) {
   ASSERT_TRUE(eliminate(ScoreView(problem.scores.data(), n), RootRule::kSingle, f, workspace).ok());
   EXPECT_FALSE(f.is_wide());
   std::vector<double> p(side * side);
-  marginals(f, workspace, {p.data(), static_cast<std::ptrdiff_t>(side)});
+  marginals(f, {p.data(), static_cast<std::ptrdiff_t>(side)}, workspace);
   const double used = peak_megabytes() - before;
   std::printf("n = %d: %.0f MB beyond the scores, the marginals included\n", n, used);
   EXPECT_LT(used, 600);
@@ -43,7 +43,7 @@ TEST(Large, FourThousandWordsInBoundedMemory) {
   EXPECT_NEAR(roots, 1, 1e-10);
   // The root marginals come another way, without a subtraction.
   std::vector<double> alone(side - 1);
-  root_marginals(f, workspace, alone);
+  root_marginals(f, alone, workspace);
   for (std::size_t m = 1; m < side; ++m) EXPECT_NEAR(alone[m - 1], p[m], 1e-12);
 }
 

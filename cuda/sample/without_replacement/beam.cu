@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "core/ln2.h"
 #include "cuda/core/launch.h"
 #include "cuda/sample/without_replacement/expand.cuh"
 #include "cuda/sample/without_replacement/select.cuh"
-#include "scores/ln2.h"
 
 namespace taproot::cuda {
 namespace {
@@ -66,8 +66,8 @@ __global__ void output_kernel(const __grid_constant__ BeamArgs a) {
       before += other > own || (other == own && t < s) ? 1 : 0;
     }
     const int rank = warp_sum(before);
-    if (rank >= a.trees) {  // It is the threshold.
-      if (lane_id() == 0) a.out_threshold[b] = own;
+    if (rank >= a.trees) {  // It is the kappa.
+      if (lane_id() == 0) a.out_kappa[b] = own;
       continue;
     }
     std::int32_t* out = a.out + b * a.out_sentence_stride + rank * a.out_tree_stride;
@@ -93,17 +93,17 @@ __global__ void output_kernel(const __grid_constant__ BeamArgs a) {
   }
 }
 
-// As in DistinctSampler: where the threshold is so low, or there is none, what double lacks might
-// be among the trees.
+// As in WithoutReplacementSampler: where the kappa is so low, or there is none, what double lacks
+// might be among the trees.
 __global__ void finish_kernel(const __grid_constant__ BeamArgs a) {
   wait_for_previous();
   const int b = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (b >= a.c.batch.size || a.c.outcomes[b].status != kOk) return;
   const int states = a.states[b];
   a.out_count[b] = min(states, a.trees);
-  if (states <= a.trees) a.out_threshold[b] = -HUGE_VAL;
+  if (states <= a.trees) a.out_kappa[b] = -HUGE_VAL;
   const bool fits = a.c.facts[static_cast<std::int64_t>(b) * kFacts + 3] != 0;
-  if (!fits && a.out_threshold[b] < kLeastGumbelInDouble) a.c.outcomes[b].status = kOutOfRange;
+  if (!fits && a.out_kappa[b] < kLeastGumbelInDouble) a.c.outcomes[b].status = kOutOfRange;
   atomicAdd(reinterpret_cast<unsigned long long*>(a.counter),
             static_cast<unsigned long long>(a.exact[b]));
 }

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cuda/sample/conditionals.h"
+#include "cuda/sample/conditionals/conditionals.h"
 
 namespace taproot::cuda {
 
@@ -68,7 +68,7 @@ struct BeamArgs {
   int out_width;
   double* out_log_prob;     ///< [size][trees]
   double* out_gumbel;       ///< [size][trees]
-  double* out_threshold;    ///< [size]
+  double* out_kappa;        ///< [size]
   std::int32_t* out_count;  ///< [size]
 };
 

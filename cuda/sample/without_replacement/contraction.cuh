@@ -14,11 +14,11 @@ TAPROOT_HOST_DEVICE inline std::int64_t exact_scratch(int n, int i) {
   return n + 1 + 3 * left + left * (left | 1);
 }
 
-/// The contracted law of src/sample/contraction.h by one warp: words decided are merged into where
-/// they lead, all undecided ones but i are eliminated, and q[h], the probability that a walk from h
-/// meets the sink before i, gives the law of i's head. No subtraction. `weights` has a row for each
-/// modifier, `by_head` one for each head. Leaves p[0..n] at the beginning of `scratch`
-/// (exact_scratch() doubles), all 0 if the prefix is impossible in double.
+/// The contracted law of src/sample/conditionals/contraction.h by one warp: words decided are
+/// merged into where they lead, all undecided ones but i are eliminated, and q[h], the probability
+/// that a walk from h meets the sink before i, gives the law of i's head. No subtraction. `weights`
+/// has a row for each modifier, `by_head` one for each head. Leaves p[0..n] at the beginning of
+/// `scratch` (exact_scratch() doubles), all 0 if the prefix is impossible in double.
 ///
 /// Node i + m is number m here; lanes go along modifiers.
 static __device__ __noinline__ void contracted_law(const double* __restrict__ weights,

@@ -10,7 +10,7 @@
 #include "cuda/sample/without_replacement/beam.h"
 #include "cuda/sample/without_replacement/contraction.cuh"
 #include "cuda/sample/without_replacement/narrow_contraction.cuh"
-#include "sample/rows.h"
+#include "sample/conditionals/rows.h"
 #include "sample/without_replacement/gumbel.h"
 
 namespace taproot::cuda {

@@ -6,8 +6,10 @@
 namespace taproot {
 
 void sample_without_replacement(Pool& pool, const Scores& scores, std::size_t k,
-                                const DistinctOptions& options, std::span<Outcome> outcomes,
-                                std::span<DistinctSample> out, std::uint32_t first_sentence) {
+                                const WithoutReplacementOptions& options,
+                                std::span<Outcome> outcomes,
+                                std::span<WithoutReplacementSample> out,
+                                std::uint32_t first_sentence) {
   constexpr const char* kName = "sample_without_replacement";
   detail::require(outcomes.size() == scores.size(), kName,
                   "outcomes must have one entry per sentence");

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "core/check.h"
-#include "sample/choose.h"
+#include "sample/conditionals/choose.h"
 #include "sample/without_replacement/gumbel.h"
 
 namespace taproot::detail {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/random.h"
-#include "sample/conditionals.h"
-#include "sample/path_scratch.h"
+#include "sample/conditionals/conditionals.h"
+#include "sample/conditionals/path_scratch.h"
 
 namespace taproot::detail {
 

@@ -7,14 +7,14 @@
 
 namespace taproot {
 
-double inclusion_probability(double log_prob, double threshold) {
-  return -std::expm1(-std::exp(log_prob - threshold));
+double inclusion_probability(double log_prob, double kappa) {
+  return -std::expm1(-std::exp(log_prob - kappa));
 }
 
-double horvitz_thompson_weight(double log_prob, double threshold) {
-  const double x = std::exp(log_prob - threshold);
+double horvitz_thompson_weight(double log_prob, double kappa) {
+  const double x = std::exp(log_prob - kappa);
   // p / q = exp(kappa) x / (1 - exp(-x)), and the quotient tends to 1.
-  if (x < 1) return std::exp(threshold) * (x > 0 ? x / -std::expm1(-x) : 1.0);
+  if (x < 1) return std::exp(kappa) * (x > 0 ? x / -std::expm1(-x) : 1.0);
   return std::exp(log_prob) / -std::expm1(-x);
 }
 

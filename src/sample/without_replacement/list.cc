@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "query/query.h"
-#include "sample/choose.h"
-#include "sample/path_scratch.h"
+#include "sample/conditionals/choose.h"
+#include "sample/conditionals/path_scratch.h"
 
 namespace taproot::detail {
 namespace {
@@ -45,7 +45,7 @@ double List::log_left() const {
   return complete() || left < kLeastLeft ? -HUGE_VAL : std::log(left);
 }
 
-bool List::draw(Stream& stream, Scratch& scratch, std::int32_t* heads) {
+bool List::sample(Stream& stream, Scratch& scratch, std::int32_t* heads) {
   const auto stride = static_cast<std::size_t>(conditionals_->n()) + 1;
   if (log_left() == -HUGE_VAL) return false;
   heads_.resize((p_.size() + 1) * stride);

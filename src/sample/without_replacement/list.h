@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/random.h"
-#include "sample/conditionals.h"
+#include "sample/conditionals/conditionals.h"
 
 namespace taproot::detail {
 
@@ -24,7 +24,7 @@ class List {
   double log_left() const;
 
   /// False when less than that is left, or nothing is where something should be. Not if complete().
-  bool draw(Stream& stream, Scratch& scratch, std::int32_t* heads);
+  bool sample(Stream& stream, Scratch& scratch, std::int32_t* heads);
 
   /// The tree just drawn has this probability.
   void add(double p);

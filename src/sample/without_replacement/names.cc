@@ -8,29 +8,29 @@
 namespace taproot {
 namespace {
 
-constexpr std::pair<DistinctAlgorithm, std::string_view> kNames[] = {
-    {DistinctAlgorithm::kAuto, "auto"},
-    {DistinctAlgorithm::kTrie, "trie"},
-    {DistinctAlgorithm::kBeam, "beam"},
-    {DistinctAlgorithm::kList, "list"},
+constexpr std::pair<WithoutReplacementAlgorithm, std::string_view> kNames[] = {
+    {WithoutReplacementAlgorithm::kAuto, "auto"},
+    {WithoutReplacementAlgorithm::kTrie, "trie"},
+    {WithoutReplacementAlgorithm::kBeam, "beam"},
+    {WithoutReplacementAlgorithm::kList, "list"},
 };
 
 }  // namespace
 
-std::string_view to_string(DistinctAlgorithm algorithm) {
+std::string_view to_string(WithoutReplacementAlgorithm algorithm) {
   for (const auto& [known, name] : kNames) {
     if (known == algorithm) return name;
   }
   return "unknown";
 }
 
-DistinctAlgorithm distinct_algorithm_named(std::string_view name) {
+WithoutReplacementAlgorithm without_replacement_algorithm_named(std::string_view name) {
   std::string all;
   for (const auto& [algorithm, known] : kNames) {
     if (known == name) return algorithm;
     all += (all.empty() ? "" : ", ") + std::string(known);
   }
-  detail::misuse("distinct_algorithm_named",
+  detail::misuse("without_replacement_algorithm_named",
                  "no sampler without replacement is called '" + std::string(name) + "': " + all);
 }
 

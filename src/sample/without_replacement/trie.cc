@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "core/check.h"
-#include "sample/choose.h"
+#include "sample/conditionals/choose.h"
 
 namespace taproot::detail {
 namespace {
@@ -29,7 +29,7 @@ void Trie<T>::build(const Conditionals& conditionals, std::size_t memory_limit) 
 }
 
 template <typename T>
-void Trie<T>::draw(Stream& stream, Scratch& scratch, std::int32_t* heads) {
+void Trie<T>::sample(Stream& stream, Scratch& scratch, std::int32_t* heads) {
   const std::size_t ld = conditionals_->ld();
   visit(scratch, [&](int, const T* mass) { return choose(mass, ld, sum_of(mass, ld), stream); });
   conditionals_->to_words(PathScratch::of(scratch).heads.data(), heads);

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/random.h"
-#include "sample/conditionals.h"
-#include "sample/path_scratch.h"
+#include "sample/conditionals/conditionals.h"
+#include "sample/conditionals/path_scratch.h"
 #include "sample/without_replacement/vector_cache.h"
 
 namespace taproot::detail {
@@ -28,7 +28,7 @@ class Trie {
   const T& left() const { return nodes_[0].left; }
 
   /// Draws a tree that is not in it and puts it in. left() must not be 0. By word, as everywhere.
-  void draw(Stream& stream, Scratch& scratch, std::int32_t* heads);
+  void sample(Stream& stream, Scratch& scratch, std::int32_t* heads);
 
   /// Puts a tree in that is not there yet.
   void insert(const std::int32_t* heads, Scratch& scratch);

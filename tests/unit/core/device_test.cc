@@ -3,7 +3,7 @@
 // Asking for a device: builds with and without CUDA.
 #include <gtest/gtest.h>
 
-#include "taproot/device.h"
+#include "taproot/cuda.h"
 
 namespace taproot {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "support/real.h"
+#include "testing/real.h"
 
 namespace taproot::detail {
 namespace {

@@ -75,7 +75,7 @@ TEST(Stream, LaysOutItsCounterAsDocumented) {
   constexpr std::uint64_t kSeed = 0x299f31d0a4093822;
   constexpr std::uint32_t kSentence = 0x13198a2e;
   constexpr std::uint32_t kSample = 0x85a308d3;
-  for (const Purpose purpose : {Purpose::kTree, Purpose::kGumbel, Purpose::kThreshold}) {
+  for (const Purpose purpose : {Purpose::kTree, Purpose::kGumbel, Purpose::kKappa}) {
     Stream stream(kSeed, kSentence, kSample, purpose);
     for (std::uint32_t block = 0; block < 1000; ++block) {
       const auto word =
@@ -91,7 +91,7 @@ TEST(Stream, LaysOutItsCounterAsDocumented) {
 TEST(Stream, PurposesHaveFixedNumbers) {
   EXPECT_EQ(static_cast<std::uint32_t>(Purpose::kTree), 0U);
   EXPECT_EQ(static_cast<std::uint32_t>(Purpose::kGumbel), 1U);
-  EXPECT_EQ(static_cast<std::uint32_t>(Purpose::kThreshold), 2U);
+  EXPECT_EQ(static_cast<std::uint32_t>(Purpose::kKappa), 2U);
 }
 
 TEST(Stream, StartsAgainFromTheSameArguments) {
@@ -135,7 +135,7 @@ TEST(Stream, DiffersWithEveryArgument) {
   for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 32}) {
     for (const std::uint32_t sentence : {0U, 1U, 2U, 0xffffffffU}) {
       for (const std::uint32_t sample : {0U, 1U, 2U, 0xffffffffU}) {
-        for (const Purpose purpose : {Purpose::kTree, Purpose::kGumbel, Purpose::kThreshold}) {
+        for (const Purpose purpose : {Purpose::kTree, Purpose::kGumbel, Purpose::kKappa}) {
           take(Stream(seed, sentence, sample, purpose));
         }
       }

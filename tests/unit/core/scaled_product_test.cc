@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/random.h"
-#include "support/real.h"
+#include "testing/real.h"
 
 namespace taproot::detail {
 namespace {

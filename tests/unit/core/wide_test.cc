@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/random.h"
-#include "support/real.h"
+#include "testing/real.h"
 
 namespace taproot::detail {
 namespace {

@@ -9,11 +9,11 @@
 #include <set>
 
 #include "property/check.h"
-#include "support/arborescence.h"
-#include "support/families.h"
 #include "taproot/constraints.h"
+#include "testing/arborescence.h"
+#include "testing/families.h"
+#include "testing/misuse.h"
 #include "unit/core/targets.h"
-#include "unit/misuse.h"
 
 namespace taproot {
 namespace {
@@ -64,7 +64,7 @@ double score_of(const Problem& problem, TreeView heads) {
 void expect_ranked(const Problem& problem, Root root) {
   const auto ranked = oracle::ranked_trees(problem, root);
   const ScoreView view(problem.scores.data(), problem.n);
-  KBest best;
+  KBestIterator best;
   const Outcome outcome = best.build(view, rule(root));
   ASSERT_EQ(outcome.status, ranked.empty() ? Status::kNoTree : Status::kOk);
   Tree heads(static_cast<std::size_t>(problem.n));
@@ -88,7 +88,7 @@ void expect_ranked(const Problem& problem, Root root) {
   EXPECT_FALSE(best.next(heads, given));
 }
 
-TEST(KBest, IsTheEnumerationInOrderTiesIncluded) {
+TEST(KBestIterator, IsTheEnumerationInOrderTiesIncluded) {
   Random random(1);
   for (int repetition = 0; repetition < 1200; ++repetition) {
     const int n = 1 + static_cast<int>(random.below(repetition % 10 == 0 ? 6 : 5));
@@ -102,7 +102,7 @@ TEST(KBest, IsTheEnumerationInOrderTiesIncluded) {
   }
 }
 
-TEST(KBest, AgreesWithLogProb) {
+TEST(KBestIterator, AgreesWithLogProb) {
   const Problem problem = oracle::gaussian(5, 2, 3);
   for (const Root root : {Root::kSingle, Root::kMulti}) {
     const Factorization f = factored(problem, root);
@@ -147,7 +147,7 @@ TEST(Argmax, EqualsAnIndependentContraction) {
 }
 
 // The best of k is the best, the next ones are not better; on scores that round.
-TEST(KBest, IsSortedOnLongSentences) {
+TEST(KBestIterator, IsSortedOnLongSentences) {
   for (const int n : {20, 50}) {
     for (const Problem& problem : {oracle::gaussian(n, 3, 1), oracle::rings(n, 3, 10, 2),
                                    oracle::uniform(n), oracle::masked(n, -1e9, 3)}) {

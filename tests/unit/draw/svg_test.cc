@@ -12,14 +12,14 @@
 #include "draw/arcs.h"
 #include "draw/words.h"
 #include "taproot/draw.h"
+#include "testing/misuse.h"
 #include "unit/draw/drawing.h"
 #include "unit/draw/examples.h"
-#include "unit/misuse.h"
 
 namespace taproot {
 namespace {
 
-SvgOptions labelled(const Strings& labels) {
+SvgOptions labeled(const Strings& labels) {
   SvgOptions options;
   options.labels = labels;
   return options;
@@ -79,7 +79,7 @@ void expect_sound(const Drawing& drawing) {
 
 TEST(TreeSvg, DrawsOneArcAWord) {
   for (const Example& example : examples()) {
-    const std::string svg = tree_svg(example.words, example.heads, labelled(example.labels));
+    const std::string svg = tree_svg(example.words, example.heads, labeled(example.labels));
     const Drawing drawing = read_drawing(svg);
     expect_sound(drawing);
     std::multiset<std::pair<int, int>> found;
@@ -129,7 +129,7 @@ int crowded_labels(const Tree& heads, Sequence& random) {
     words.push_back(std::string(static_cast<std::size_t>(1 + random.below(9)), 'n'));
     labels.push_back(names[static_cast<std::size_t>(random.below(6))]);
   }
-  const Drawing drawing = read_drawing(tree_svg(words, heads, labelled(labels)));
+  const Drawing drawing = read_drawing(tree_svg(words, heads, labeled(labels)));
   expect_sound(drawing);
   int crowded = 0;
   for (std::size_t i = 0; i < drawing.labels.size(); ++i) {
@@ -188,7 +188,7 @@ TEST(TreeSvg, TakesNoWordsLongOnesAndCycles) {
 
 TEST(TreeSvg, RefusesWhatDoesNotFit) {
   const auto refuse = [](const Strings& words, const Tree& heads, const Strings& labels = {}) {
-    expect_misuse("tree_svg", [&] { (void)tree_svg(words, heads, labelled(labels)); });
+    expect_misuse("tree_svg", [&] { (void)tree_svg(words, heads, labeled(labels)); });
   };
   refuse({"a"}, {0, 1});
   refuse({"a", "b"}, {0});
@@ -276,7 +276,7 @@ TEST(MarginalsSvg, RefusesWhatDoesNotFit) {
   options.also = also;
   refuse({}, good, options);
   const Strings labels = {"x", "y"};
-  refuse({}, good, labelled(labels));
+  refuse({}, good, labeled(labels));
   for (const double bad : {-1e-9, 1.1, double{NAN}, HUGE_VAL}) {
     std::vector<double> p = good;
     p[1] = bad;

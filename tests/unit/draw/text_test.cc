@@ -6,8 +6,8 @@
 
 #include "draw/words.h"
 #include "taproot/draw.h"
+#include "testing/misuse.h"
 #include "unit/draw/examples.h"
-#include "unit/misuse.h"
 
 namespace taproot {
 namespace {
@@ -270,18 +270,18 @@ TEST(TreeText, WritesLabelsWithoutRoomBelow) {
   EXPECT_EQ(std::count(text.begin(), text.end(), 'x'), 70);
 }
 
-TEST(TreeText, ColoursOnlyWhenAsked) {
+TEST(TreeText, ColorsOnlyWhenAsked) {
   const Strings words = {"a", "b"};
   TextOptions options;
   const std::string plain = tree_text(words, Tree{2, 0}, options);
   options.color = true;
-  std::string coloured = tree_text(words, Tree{2, 0}, options);
+  std::string colored = tree_text(words, Tree{2, 0}, options);
   EXPECT_EQ(plain.find('\x1b'), std::string::npos);
-  EXPECT_NE(coloured.find('\x1b'), std::string::npos);
-  for (std::size_t at = 0; (at = coloured.find('\x1b')) != std::string::npos;) {
-    coloured.erase(at, coloured.find('m', at) + 1 - at);
+  EXPECT_NE(colored.find('\x1b'), std::string::npos);
+  for (std::size_t at = 0; (at = colored.find('\x1b')) != std::string::npos;) {
+    colored.erase(at, colored.find('m', at) + 1 - at);
   }
-  EXPECT_EQ(coloured, plain);
+  EXPECT_EQ(colored, plain);
 }
 
 TEST(TreeText, RefusesWhatDoesNotFit) {

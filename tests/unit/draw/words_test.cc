@@ -73,7 +73,7 @@ TEST(CellWidth, IsThatOfATerminal) {
       {"\u05e9\u05c1", 1},                                // A Hebrew point.
       {"\u0e01\u0e33", 2},                                // Thai: SARA AM takes a cell.
       {"\U0001F600", 2},                                  // An emoji,
-      {"\U0001F44D\U0001F3FD", 2},                        // with a colour of skin,
+      {"\U0001F44D\U0001F3FD", 2},                        // with a color of skin,
       {"\U0001F469\u200D\U0001F469\u200D\U0001F467", 2},  // a family,
       {"\U0001F1EA\U0001F1FA", 2},                        // a flag,
       {"\u2764", 1},

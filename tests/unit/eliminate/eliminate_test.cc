@@ -7,7 +7,7 @@
 
 #include "eliminate/factor_data.h"
 #include "property/check.h"
-#include "support/families.h"
+#include "testing/families.h"
 #include "unit/core/targets.h"
 
 namespace taproot {
@@ -50,7 +50,7 @@ TEST(Eliminate, MemoryIsReusedWithoutTraces) {
       const Factorization fresh = factored(problem, root);
       EXPECT_EQ(log_partition(f), log_partition(fresh));
       std::vector<double> p(problem.scores.size());
-      marginals(f, workspace, {p.data(), n + 1});
+      marginals(f, {p.data(), n + 1}, workspace);
       EXPECT_EQ(p, marginals(fresh));
     }
     const std::vector<double> nothing(problem.scores.size(), kForbidden);

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <vector>
 
+#include "testing/positive_matrix.h"
 #include "unit/core/targets.h"
-#include "unit/positive_matrix.h"
 
 namespace taproot::detail {
 namespace {

@@ -11,7 +11,7 @@
 #include <stdexcept>
 
 #include "property/check.h"
-#include "support/families.h"
+#include "testing/families.h"
 
 namespace taproot {
 namespace {
@@ -141,7 +141,7 @@ TEST_F(Batch, ExpectationsAndDivergencesOfTwoBatches) {
   EXPECT_THROW(kl_divergence(pool, *scores_, shifted, outcomes, out), std::invalid_argument);
 }
 
-// A visitor may run tasks of its own: no other sentence begins in its factorisation meanwhile.
+// A visitor may run tasks of its own: no other sentence begins in its factorization meanwhile.
 TEST_F(Batch, VisitorsMayRunTasksOfTheirOwn) {
   Pool pool(3);
   std::vector<Outcome> outcomes(scores_->size());
@@ -157,7 +157,7 @@ TEST_F(Batch, VisitorsMayRunTasksOfTheirOwn) {
   EXPECT_EQ(before, after);
 }
 
-TEST_F(Batch, FactorisationsThatTheCallerKeeps) {
+TEST_F(Batch, FactorizationsThatTheCallerKeeps) {
   for (const int threads : {1, 3}) {
     Pool pool(threads);
     std::vector<Factorization> kept(scores_->size());

@@ -11,10 +11,10 @@
 #include "core/random.h"
 #include "eliminate/factor_data.h"
 #include "property/check.h"
-#include "support/families.h"
-#include "support/golden.h"
+#include "testing/families.h"
+#include "testing/golden.h"
+#include "testing/misuse.h"
 #include "unit/core/targets.h"
-#include "unit/misuse.h"
 
 namespace taproot {
 namespace {
@@ -333,12 +333,12 @@ TEST(Hessian, InPlaceAndIntoWiderRows) {
     const std::vector<double> expected = hessian_product(f, v);
     Workspace workspace;
     std::vector<double> padded(side * (side + 3), 5.0);
-    hessian_product(f, v, workspace, {padded.data(), static_cast<std::ptrdiff_t>(side + 3)});
+    hessian_product(f, v, {padded.data(), static_cast<std::ptrdiff_t>(side + 3)}, workspace);
     for (std::size_t i = 0; i < padded.size(); ++i) {
       const std::size_t m = i % (side + 3);
       EXPECT_EQ(padded[i], m < side ? expected[i / (side + 3) * side + m] : 5.0);
     }
-    hessian_product(f, v, workspace, {v.data(), static_cast<std::ptrdiff_t>(side)});
+    hessian_product(f, v, {v.data(), static_cast<std::ptrdiff_t>(side)}, workspace);
     EXPECT_EQ(v, expected);
   }
 }
@@ -352,13 +352,13 @@ TEST(Hessian, MisuseThrows) {
   const auto misused = [](auto&& call) { expect_misuse("hessian_product", call); };
   misused([&] { hessian_product(Factorization(), v); });
   misused([&] { hessian_product(f, std::span(v).first(v.size() - 1)); });
-  misused([&] { hessian_product(f, v, workspace, {nullptr, 5}); });
-  misused([&] { hessian_product(f, v, workspace, {out.data(), 4}); });
+  misused([&] { hessian_product(f, v, {nullptr, 5}, workspace); });
+  misused([&] { hessian_product(f, v, {out.data(), 4}, workspace); });
   for (const double bad : {kNaN, kInfinity, -kInfinity}) {
     for (const std::size_t cell : {1U, 4U, 7U, 24U - 1U}) {
       std::vector<double> spoilt = v;
       spoilt[cell] = bad;
-      misused([&] { hessian_product(f, spoilt, workspace, {out.data(), 5}); });
+      misused([&] { hessian_product(f, spoilt, {out.data(), 5}, workspace); });
     }
   }
   EXPECT_EQ(out, std::vector<double>(v.size(), 0.0)) << "written before it was checked";

@@ -10,8 +10,8 @@
 
 #include "core/random.h"
 #include "property/check.h"
-#include "sample/alias.h"
-#include "support/families.h"
+#include "sample/walk/alias.h"
+#include "testing/families.h"
 
 namespace taproot {
 namespace {
@@ -53,12 +53,12 @@ TEST(Sampler, IsBuiltFromScoresToo) {
   Workspace workspace;
   ASSERT_TRUE(sampler.build(view, RootRule::kSingle, {}, workspace).ok());
   Tree tree(9);
-  EXPECT_EQ(sampler.draw(0, 0, 1, {tree.data(), 0}, workspace), 1U);
+  EXPECT_EQ(sampler.sample(0, 0, 1, {tree.data(), 0}, workspace), 1U);
   EXPECT_EQ(tree, sample(factored(problem, Root::kSingle), 1)[0]);
   const std::vector<double> nothing(100, -HUGE_VAL);
   EXPECT_EQ(sampler.build(ScoreView(nothing.data(), 9), RootRule::kSingle, {}, workspace).status,
             Status::kNoTree);
-  EXPECT_THROW(sampler.draw(0, 0, 1, {tree.data(), 0}, workspace), std::invalid_argument);
+  EXPECT_THROW(sampler.sample(0, 0, 1, {tree.data(), 0}, workspace), std::invalid_argument);
 }
 
 TEST(Sampler, RefusesWhatHasNoTreeBeforeAnyWalk) {
@@ -68,7 +68,7 @@ TEST(Sampler, RefusesWhatHasNoTreeBeforeAnyWalk) {
   Workspace workspace;
   EXPECT_THROW(sampler.build(f, {Algorithm::kWilson, 0, 0}, workspace), std::invalid_argument);
   Tree heads(3);
-  EXPECT_THROW(sampler.draw(0, 0, 1, {heads.data(), 3}, workspace), std::invalid_argument);
+  EXPECT_THROW(sampler.sample(0, 0, 1, {heads.data(), 3}, workspace), std::invalid_argument);
 }
 
 // Tree s of sentence b is what it is, drawn alone or among others, forwards or backwards.
@@ -81,18 +81,18 @@ TEST(Sampler, TreesDependOnSeedSentenceAndSampleAlone) {
     sampler.build(f, {algorithm, 77, 0}, workspace);
     const std::size_t count = 50;
     std::vector<std::int32_t> together(count * 12);
-    sampler.draw(9, 100, count, {together.data(), 12}, workspace);
+    sampler.sample(9, 100, count, {together.data(), 12}, workspace);
     std::set<Tree> distinct;
     for (std::size_t s = count; s-- > 0;) {
       Tree alone(12);
-      sampler.draw(9, static_cast<std::uint32_t>(100 + s), 1, {alone.data(), 0}, workspace);
+      sampler.sample(9, static_cast<std::uint32_t>(100 + s), 1, {alone.data(), 0}, workspace);
       EXPECT_TRUE(std::equal(alone.begin(), alone.end(),
                              together.begin() + static_cast<std::ptrdiff_t>(12 * s)));
       distinct.insert(alone);
     }
     EXPECT_GT(distinct.size(), 40U) << to_string(algorithm);
     Tree other(12);
-    sampler.draw(8, 100, 1, {other.data(), 0}, workspace);
+    sampler.sample(8, 100, 1, {other.data(), 0}, workspace);
     EXPECT_FALSE(std::equal(other.begin(), other.end(), together.begin()));
   }
 }
@@ -143,7 +143,7 @@ TEST(Sampler, StepLimitIsAStatusAndWritesNothing) {
     std::vector<std::int32_t> heads(3 * 6, -7);
     std::vector<Status> statuses(3);
     SampleStatistics statistics;
-    EXPECT_EQ(sampler.draw(0, 0, 3, {heads.data(), 6}, workspace, statuses, &statistics), 0U);
+    EXPECT_EQ(sampler.sample(0, 0, 3, {heads.data(), 6}, workspace, statuses, &statistics), 0U);
     for (const Status status : statuses) EXPECT_EQ(status, Status::kStepLimit);
     for (const std::int32_t head : heads) EXPECT_EQ(head, -7);
     EXPECT_EQ(statistics.steps, 3000U);
@@ -160,7 +160,7 @@ TEST(Sampler, CountsTriesAsExpected) {
   const std::size_t count = 40000;
   std::vector<std::int32_t> heads(count * 8);
   SampleStatistics statistics;
-  sampler.draw(0, 0, count, {heads.data(), 8}, workspace, {}, &statistics);
+  sampler.sample(0, 0, count, {heads.data(), 8}, workspace, {}, &statistics);
   const double mean = static_cast<double>(statistics.tries) / static_cast<double>(count);
   const double expected = expected_tries(f);
   // Geometric: its standard deviation is below its mean.
@@ -168,7 +168,7 @@ TEST(Sampler, CountsTriesAsExpected) {
   // And the walk's length has the mean that expected_steps says.
   sampler.build(f, {Algorithm::kWilsonMarginal, 1, 0}, workspace);
   statistics = {};
-  sampler.draw(0, 0, count, {heads.data(), 8}, workspace, {}, &statistics);
+  sampler.sample(0, 0, count, {heads.data(), 8}, workspace, {}, &statistics);
   EXPECT_NEAR(
       static_cast<double>(statistics.steps) / static_cast<double>(count) / expected_steps(f), 1,
       0.03);
@@ -270,9 +270,9 @@ TEST(Alias, DrawsByWeight) {
     for (int i = 0; i < count; ++i) {
       const auto at = static_cast<std::size_t>(i);
       const bool packed = count <= detail::kMostPacked;
-      const std::uint64_t threshold = packed ? slots[at] & ~detail::kAliasMask : slots[2 * at];
+      const std::uint64_t kappa = packed ? slots[at] & ~detail::kAliasMask : slots[2 * at];
       const std::uint64_t alias = packed ? slots[at] & detail::kAliasMask : slots[2 * at + 1];
-      const double own = static_cast<double>(threshold) * 0x1p-64;
+      const double own = static_cast<double>(kappa) * 0x1p-64;
       law[at] += own / count;
       law[alias] += (1 - own) / count;
     }

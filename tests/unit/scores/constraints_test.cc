@@ -9,10 +9,10 @@
 #include <functional>
 
 #include "property/check.h"
-#include "support/arborescence.h"
-#include "support/families.h"
 #include "taproot/taproot.h"
-#include "unit/misuse.h"
+#include "testing/arborescence.h"
+#include "testing/families.h"
+#include "testing/misuse.h"
 
 namespace taproot {
 namespace {

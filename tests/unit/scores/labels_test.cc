@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Labelled trees against the enumeration of labelled trees.
+// Labeled trees against the enumeration of labeled trees.
 #include "taproot/labels.h"
 
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <map>
 
 #include "property/check.h"
-#include "support/families.h"
 #include "taproot/taproot.h"
-#include "unit/misuse.h"
+#include "testing/families.h"
+#include "testing/misuse.h"
 
 namespace taproot {
 namespace {
@@ -33,11 +33,11 @@ std::vector<double> label_scores(int n) {
   return scores;
 }
 
-using Labelled = std::pair<Tree, std::vector<std::int32_t>>;
+using Labeled = std::pair<Tree, std::vector<std::int32_t>>;
 
-// Every labelled tree of three words with its weight.
-std::map<Labelled, double> enumerated(const Problem& problem, const LabelView& labels, Root root) {
-  std::map<Labelled, double> weights;
+// Every labeled tree of three words with its weight.
+std::map<Labeled, double> enumerated(const Problem& problem, const LabelView& labels, Root root) {
+  std::map<Labeled, double> weights;
   for (const auto& [tree, p] : oracle::all_trees(problem, root)) {
     for (std::int32_t code = 0; code < kLabels * kLabels * kLabels; ++code) {
       const std::vector<std::int32_t> of{code % 3, code / 3 % 3, code / 9};
@@ -49,7 +49,7 @@ std::map<Labelled, double> enumerated(const Problem& problem, const LabelView& l
   return weights;
 }
 
-TEST(Labels, AreThoseOfLabelledTrees) {
+TEST(Labels, AreThoseOfLabeledTrees) {
   const Problem problem = oracle::gaussian(3, 1, 4);
   const ScoreView view(problem.scores.data(), 3);
   const std::vector<double> data = label_scores(3);
@@ -58,7 +58,7 @@ TEST(Labels, AreThoseOfLabelledTrees) {
     const auto weights = enumerated(problem, labels, root);
     double z = 0;
     double top = 0;
-    Labelled best;
+    Labeled best;
     std::vector<double> edges(16 * kLabels, 0.0);
     for (const auto& [tree, w] : weights) {
       z += w;
@@ -95,13 +95,13 @@ TEST(Labels, AreThoseOfLabelledTrees) {
 
     // Drawn trees with drawn labels: frequencies within six standard deviations.
     constexpr std::uint32_t kDraws = 40000;
-    std::map<Labelled, double> counts;
+    std::map<Labeled, double> counts;
     Sampler sampler;
     Workspace workspace;
     sampler.build(f, {}, workspace);
     Tree heads(3);
     for (std::uint32_t s = 0; s < kDraws; ++s) {
-      sampler.draw(0, s, 1, {heads.data(), 0}, workspace);
+      sampler.sample(0, s, 1, {heads.data(), 0}, workspace);
       sample_labels(labels, heads, 0, 0, s, of);
       ASSERT_TRUE(weights.count({heads, of}) == 1);
       counts[{heads, of}] += 1;

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/ln2.h"
 #include "core/random.h"
-#include "scores/ln2.h"
 #include "scores/score_table.h"
-#include "support/real.h"
+#include "testing/real.h"
 #include "unit/core/targets.h"
 
 namespace taproot::detail {

@@ -10,7 +10,7 @@
 
 #include "core/random.h"
 #include "scores/score_table.h"
-#include "support/oracle.h"
+#include "testing/oracle.h"
 
 namespace taproot::detail {
 namespace {

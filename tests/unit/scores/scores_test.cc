@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "unit/misuse.h"
+#include "testing/misuse.h"
 
 namespace taproot {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "core/random.h"
 #include "scores/score_table.h"
-#include "support/real.h"
+#include "testing/real.h"
 #include "unit/core/targets.h"
 
 namespace taproot::detail {

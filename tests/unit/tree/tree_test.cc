@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "unit/misuse.h"
+#include "testing/misuse.h"
 
 namespace taproot {
 namespace {

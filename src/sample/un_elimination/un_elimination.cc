@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sample/un_elimination/un_elimination.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "query/query.h"
+#include "scores/weights.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sample/un_elimination/un_elimination.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+// After foreach_target.h: once per target.
+#include "sample/conditionals/choose-inl.h"
+#include "sample/un_elimination/un_eliminate-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace taproot::detail::HWY_NAMESPACE {
+
+// Chooses by scanning a block at a time for where the running sum passes u * total.
+class ScanChooser {
+ public:
+  explicit ScanChooser(Stream& stream) : stream_(stream) {}
+
+  // The block by its end, the head within it: no loop for sentences of up to 64 words.
+  HWY_INLINE int pick_head(const EliminationTables<double>& t, int k, int begin) {
+    const D d;
+    const double target = stream_.uniform() * t.pivot(k);
+    const double* HWY_RESTRICT ends = t.block_end + static_cast<size_t>(k) * t.block_ld;
+    const size_t blocks = (static_cast<size_t>(k) + kBlock - 1) / kBlock;
+    size_t b = 0;
+    for (size_t j = 0; j < blocks; j += kLanes) {
+      const size_t below = hn::CountTrue(d, hn::Le(hn::LoadU(d, ends + j), hn::Set(d, target)));
+      b += below;
+      if (below < kLanes) break;
+    }
+    if (b >= blocks) return last_positive(t.into(k), begin, k);
+    const size_t j = b * kBlock;
+    Block block = load(t.into(k) + j);
+    if (j == 0 && begin == 1) block = without_first(block);
+    if (b + 1 == blocks) block = first(static_cast<size_t>(k) - j, block);
+    return static_cast<int>(j) + place(block, {target, b == 0 ? 0.0 : ends[b - 1]});
+  }
+
+  HWY_INLINE int pick(const double* weights, int begin, int end, double total) {
+    const auto last = static_cast<size_t>(end);
+    Scan scan{stream_.uniform() * total, 0};
+    for (size_t j = 0; j < last; j += kBlock) {
+      Block block = load(weights + j);
+      if (j == 0 && begin == 1) block = without_first(block);
+      if (j + kBlock > last) block = first(last - j, block);
+      if (scan.passes(block)) return static_cast<int>(j) + place(block, scan);
+    }
+    return last_positive(weights, begin, end);
+  }
+
+  HWY_INLINE int pick_term(double direct, const double* a, const double* b, int begin, int end,
+                           double total) {
+    Scan scan{stream_.uniform() * total, direct};
+    if (scan.target < direct) return -1;
+    const auto first_term = static_cast<size_t>(begin);
+    // Columns beyond the last word are zero, so there is no tail.
+    for (size_t j = first_term / kBlock * kBlock; j < static_cast<size_t>(end); j += kBlock) {
+      Block block = multiply(load(a + j), load(b + j));
+      if (j < first_term) block = without_firsts(first_term - j, block);
+      if (scan.passes(block)) return static_cast<int>(j) + place(block, scan);
+    }
+    return last_term(a, b, begin, end);
+  }
+
+ private:
+  // The sum rounded to less than the draw: the last of positive weight, or -1 if there is none.
+  static HWY_NOINLINE int last_term(const double* a, const double* b, int begin, int end) {
+    int last = end - 1;
+    while (last >= begin && !(a[last] * b[last] > 0)) --last;
+    return last < begin ? -1 : last;
+  }
+
+  Stream& stream_;
+};
+
+void draw_double(const EliminationTables<double>& tables, const RootColumn<double>& root,
+                 Stream& stream, UnEliminationScratch<double>& scratch) {
+  ScanChooser chooser(stream);
+  UnElimination<double, ScanChooser>(tables, root, chooser, scratch).run();
+}
+
+void draw_wide(const EliminationTables<Wide>& tables, const RootColumn<Wide>& root, Stream& stream,
+               UnEliminationScratch<Wide>& scratch) {
+  PlainChooser<Wide, Stream> chooser(stream);
+  UnElimination<Wide, PlainChooser<Wide, Stream>>(tables, root, chooser, scratch).run();
+}
+
+}  // namespace taproot::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace taproot::detail {
+
+HWY_EXPORT(draw_double);
+HWY_EXPORT(draw_wide);
+
+namespace {
+
+void fill_direct(const FactorData& data, double* direct, double* row) {
+  const ScoreTable& table = data.table;
+  for (int h = 0; h <= table.n; ++h) {
+    const double* weights = weights_of(data, data.order[static_cast<std::size_t>(h)], row);
+    for (int m = 1; m <= table.n; ++m) {
+      direct[static_cast<std::size_t>(m) * table.ld + static_cast<std::size_t>(h)] =
+          weights[data.order[static_cast<std::size_t>(m)]];
+    }
+  }
+}
+
+void fill_direct(const FactorData& data, Wide* direct, Wide*) {
+  const ScoreTable& table = data.table;
+  for (int h = 0; h <= table.n; ++h) {
+    for (int m = 1; m <= table.n; ++m) {
+      direct[static_cast<std::size_t>(m) * table.ld + static_cast<std::size_t>(h)] = wide_weight(
+          table, data.order[static_cast<std::size_t>(h)], data.order[static_cast<std::size_t>(m)]);
+    }
+  }
+}
+
+void fill_block_ends(const Factors<double>& f, double* ends, std::size_t block_ld) {
+  for (int k = 1; k <= f.n; ++k) {
+    double* row = ends + static_cast<std::size_t>(k) * block_ld;
+    std::fill(row, row + block_ld, HUGE_VAL);
+    double sum = 0;
+    for (int h = f.root == RootRule::kSingle ? 1 : 0; h < k; ++h) {
+      sum += f.into(k)[h];
+      row[h / 8] = sum;
+    }
+  }
+}
+void fill_block_ends(const Factors<Wide>&, Wide*, std::size_t) {}  // PlainChooser scans.
+
+void un_eliminate(const EliminationTables<double>& tables, const RootColumn<double>& root,
+                  Stream& stream, UnEliminationScratch<double>& scratch) {
+  HWY_DYNAMIC_DISPATCH(draw_double)(tables, root, stream, scratch);
+}
+
+void un_eliminate(const EliminationTables<Wide>& tables, const RootColumn<Wide>& root,
+                  Stream& stream, UnEliminationScratch<Wide>& scratch) {
+  HWY_DYNAMIC_DISPATCH(draw_wide)(tables, root, stream, scratch);
+}
+
+}  // namespace
+
+template <typename T>
+void EliminationSampler::Memory<T>::build(const FactorData& data, const Factors<T>& f) {
+  const std::size_t ld = f.ld;
+  const std::size_t size = (static_cast<std::size_t>(f.n) + 1) * ld;
+  T* shares = share.resize(size);
+  std::fill(shares, shares + size, T(0));
+  for (int l = 2; l <= f.n; ++l) {
+    const T inverse = T(1) / f.pivot(l);
+    for (int h = 0; h < l; ++h) {
+      shares[static_cast<std::size_t>(h) * ld + static_cast<std::size_t>(l)] =
+          f.into(l)[h] * inverse;
+    }
+  }
+  T* columns = root.resize(3 * ld);
+  fill_direct(data, direct.resize(size), columns);
+  const std::size_t block_ld = (ld / 8 + 7) / 8 * 8;
+  T* ends = block_end.resize((static_cast<std::size_t>(f.n) + 1) * block_ld);
+  fill_block_ends(f, ends, block_ld);
+  tables = {f.n, f.root, ld, f.matrix, f.pivot_data, shares, direct.data(), ends, block_ld};
+  for (int k = 1; k <= f.n; ++k) {
+    columns[k] = f.into(k)[0];
+    columns[ld + static_cast<std::size_t>(k)] = shares[k];
+    columns[2 * ld + static_cast<std::size_t>(k)] = tables.direct(0, k);
+  }
+  for (std::size_t k = static_cast<std::size_t>(f.n) + 1; k < ld; ++k) columns[ld + k] = T(0);
+  columns[ld] = columns[ld + 1] = T(0);
+}
+
+template <typename T>
+RootColumn<T> EliminationSampler::Memory<T>::root_column() const {
+  const std::size_t ld = tables.ld;
+  return {root.data(), root.data() + ld, root.data() + 2 * ld};
+}
+
+void EliminationSampler::build(const FactorData& data) {
+  data_ = &data;
+  if (data.wide) {
+    wide_.build(data, data.wide_factors());
+  } else {
+    double_.build(data, data.factors());
+  }
+}
+
+template <typename T>
+void EliminationSampler::draw_over(const Memory<T>& memory, int given_root, Stream& stream,
+                                   Buffer<std::int32_t>& integers, Buffer<T>& scalars,
+                                   std::int32_t* heads) const {
+  const auto n = static_cast<std::size_t>(memory.tables.n);
+  const std::size_t ld = memory.tables.ld;
+  const std::size_t row = ld + 1;
+  std::int32_t* indices = integers.resize(5 * row);
+  T* own = scalars.resize(4 * ld + 1);
+  UnEliminationScratch<T> scratch{indices,
+                                  indices + row,
+                                  indices + 2 * row,
+                                  indices + 3 * row,
+                                  reinterpret_cast<std::uint8_t*>(indices + 4 * row),
+                                  own + 3 * ld};
+  RootColumn<T> root = memory.root_column();
+  if (given_root != 0) {
+    T* into = own;
+    T* share = own + ld;
+    T* direct = own + 2 * ld;
+    std::fill(into, into + 3 * ld, T(0));
+    // Its own weight, though any would do: with that the factors' range is known.
+    const auto at = static_cast<std::size_t>(data_->position[static_cast<std::size_t>(given_root)]);
+    direct[at] = T(0) < root.direct[at] ? root.direct[at] : T(1);
+    eliminate_root_row(memory.tables, direct, into, share);
+    root = {into, share, direct};
+  }
+  un_eliminate(memory.tables, root, stream, scratch);
+  for (std::size_t k = 1; k <= n; ++k) {
+    heads[data_->order[k] - 1] = data_->order[static_cast<std::size_t>(scratch.head[k])];
+  }
+}
+
+void EliminationSampler::sample(int given_root, Stream& stream, Scratch& memory,
+                                std::int32_t* heads) const {
+  if (data_->wide) {
+    draw_over(wide_, given_root, stream, memory.integers, memory.wide_rows, heads);
+  } else {
+    draw_over(double_, given_root, stream, memory.integers, memory.rows, heads);
+  }
+}
+
+}  // namespace taproot::detail
+#endif  // HWY_ONCE
