@@ -127,7 +127,7 @@ def test_one_iterator_for_many_threads() -> None:
 
     with ThreadPoolExecutor(4) as executor:
         trees = [heads for part in executor.map(take, range(4)) for heads in part]
-    assert len(trees) == len(set(trees)) == 5**4 and iterator.drawn == 5**4
+    assert len(trees) == len(set(trees)) == 5**4 and iterator.count == 5**4
 
 
 @pytest.mark.usefixtures("threads")
