@@ -67,6 +67,7 @@ class OptionTable {
   void add() {
     app_.add_option("FILE", o_.files,
                     "read scores from .npy or .npz files; several files are one list of sentences")
+        ->type_name("")
         ->required();
     add_own();
     add_common();
@@ -170,7 +171,7 @@ class OptionTable {
     if (is({&run_logz, &run_marginals, &run_sample, &run_swor})) {
       app_.add_option_function<std::string>(
               "--device", [&o = o_](const std::string& name) { o.device = device_named(name); },
-              "compute on the CPU, or on a GPU (sample with auto, swor with auto or beam)")
+              "compute on the CPU or on a GPU, where sample needs auto and swor beam")
           ->type_name("NAME")
           ->check(CLI::IsMember({"cpu", "cuda"}))
           ->default_str("cpu");
@@ -239,7 +240,9 @@ class OptionTable {
 };
 
 void add_eval(CLI::App& app, EvalOptions& options) {
-  app.add_option("TREES", options.trees, "read trees from a jsonl, npz or conllu file")->required();
+  app.add_option("TREES", options.trees, "read trees from a jsonl, npz or conllu file")
+      ->type_name("")
+      ->required();
   app.add_option("--gold", options.gold, "read gold trees from FILE (.conllu)")
       ->type_name("FILE")
       ->required();
@@ -252,7 +255,9 @@ void add_eval(CLI::App& app, EvalOptions& options) {
 }
 
 void add_convert(CLI::App& app, ConvertOptions& options) {
-  app.add_option("TREES", options.trees, "read trees from a jsonl, npz or conllu file")->required();
+  app.add_option("TREES", options.trees, "read trees from a jsonl, npz or conllu file")
+      ->type_name("")
+      ->required();
   app.add_option("-o,--output", options.output, "write to FILE (default: standard output)")
       ->type_name("FILE");
   app.add_option("--format", options.format,
@@ -269,7 +274,8 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
 
 int run_command_line(int argc, char** argv) {
   CLI::App app{"Exact inference over distributions of dependency trees", "taproot"};
-  app.set_version_flag("--version", TAPROOT_VERSION, "Print the version and exit");
+  app.set_version_flag("--version", TAPROOT_VERSION, "print the version and exit");
+  app.set_help_flag("-h,--help", "print this help and exit");
   app.require_subcommand(1);
   app.footer("Example: taproot sample data/demo.npz -k 3 --words data/demo.txt --format text");
   std::function<int()> action;
