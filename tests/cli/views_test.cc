@@ -72,11 +72,11 @@ TEST_F(Views, ShowDrawsSamplesByFrequency) {
   const Factorization f = eliminate(sentences_[0].view());
   Sampler sampler;
   Workspace workspace;
-  sampler.build(f, {Algorithm::kAuto, 3, 0}, workspace);
+  sampler.build(f, Algorithm::kAuto, workspace);
   std::map<Tree, int> counts;
   for (std::uint32_t s = 0; s < 50; ++s) {
     Tree heads(8);
-    sampler.sample(0, s, 1, {heads.data(), 0}, workspace);
+    sampler.sample(0, {Algorithm::kAuto, 3, 0, s}, 1, {heads.data(), 0}, {}, nullptr, workspace);
     ++counts[heads];
   }
   std::size_t last = 1000;
