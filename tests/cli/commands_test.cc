@@ -17,7 +17,7 @@ namespace {
 class Commands : public InputFiles {
  protected:
   Result run(const std::string& arguments) const {
-    return run_program(TAPROOT_PROGRAM, arguments, path(""));
+    return run_program(kProgram, arguments, path(""));
   }
   static std::vector<nlohmann::json> lines(const std::string& text) {
     std::vector<nlohmann::json> all;

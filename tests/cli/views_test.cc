@@ -28,13 +28,13 @@ class Views : public InputFiles {
   }
 
   Result run(const std::string& arguments, const std::string& environment = "") const {
-    return run_program(environment + TAPROOT_PROGRAM, arguments, path(""));
+    return run_program(environment + kProgram, arguments, path(""));
   }
   // In a terminal of so many columns.
   Result run_in_terminal(const std::string& arguments, int columns,
                          const std::string& environment = "") const {
     const std::string command =
-        fmt::format("stty cols {} && {}{} {}", columns, environment, TAPROOT_PROGRAM, arguments);
+        fmt::format("stty cols {} && {}{} {}", columns, environment, kProgram, arguments);
     return run_program("script", "-qec '" + command + "' /dev/null", path(""));
   }
 
