@@ -182,6 +182,10 @@ class OptionTable {
     }
     file("--lengths", o_.lengths,
          "read the lengths of a padded batch from FILE (.npy of integers, or text)");
+    if (is({&run_sample, &run_swor, &run_show, &run_report})) {
+      file("--ids", o_.ids,
+           "read the 64-bit ids that samples are keyed by from FILE (.npy of integers, or text)");
+    }
     file("--words", o_.words, "read words from FILE (.conllu, or text with a sentence per line)");
     file("--labels", o_.labels, "read the names of labels from FILE, one per line");
     file("--label-scores", o_.label_scores,
