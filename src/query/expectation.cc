@@ -8,20 +8,16 @@ namespace taproot {
 
 double expectation(const Factorization& f, std::span<const double> values, Workspace& workspace) {
   const detail::FactorData& data = detail::require_ok(f, "expectation");
-  const std::size_t side = static_cast<std::size_t>(f.n()) + 1;
+  const std::size_t side = detail::node_count(f.n());
   detail::require(values.size() == side * side, "expectation", "values must have (n+1)^2 entries");
   detail::Scratch& scratch = detail::Access::scratch(workspace);
-  const double* p = detail::marginals_in(data, scratch);
-  const std::size_t ld = data.table.ld;
+  detail::marginals_in(data, scratch);
+  const detail::MatrixView value(values.data(), side);
+  const detail::MatrixView p(scratch.get<detail::QueryScratch>().marginals.data(), data.table.ld);
   detail::clear_unsupported(
-      data, scratch,
-      [&](std::size_t h, std::size_t m) {
-        return !std::isfinite(values[h * side + m]) && p[h * ld + m] > 0;
-      },
-      [&](std::size_t h, std::size_t m) { scratch.probabilities[h * ld + m] = 0; });
-  return detail::sum_over_edges(data, p, [&](int h, int m) {
-    return values[static_cast<std::size_t>(h) * side + static_cast<std::size_t>(m)];
-  });
+      data, scratch, [&](int h, int m) { return !std::isfinite(value(h, m)) && p(h, m) > 0; },
+      [&](int h, int m) { p(h, m) = 0; });
+  return detail::sum_over_edges(data, p.row(0), value);
 }
 
 double expectation(const Factorization& f, std::span<const double> values) {

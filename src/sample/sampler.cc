@@ -6,6 +6,7 @@
 #include "query/query.h"
 #include "sample/algorithm.h"
 #include "sample/conditionals/colbourn.h"
+#include "sample/sample_scratch.h"
 #include "sample/un_elimination/un_elimination.h"
 #include "sample/walk/alias.h"
 #include "sample/walk/walk.h"
@@ -56,9 +57,9 @@ Sampler& Sampler::operator=(Sampler&&) noexcept = default;
 
 // Alias slots of the root's law: its marginals, or for wilson-rc, wrongly, its edges' weights.
 void Sampler::Tables::build_root(const Factorization& f, Workspace& workspace) {
-  detail::Scratch& scratch = detail::Access::scratch(workspace);
+  auto& scratch = detail::Access::scratch(workspace).get<detail::SampleScratch>();
   const auto words = static_cast<std::size_t>(n);
-  double* p = scratch.probabilities.resize(2 * words);
+  double* p = scratch.root_law.resize(2 * words);
   if (options.algorithm == Algorithm::kWilsonRc) {
     // But for words that no tree has as its root: from there a walk would not end.
     const detail::FactorData& source = detail::Access::data(f);
@@ -72,7 +73,7 @@ void Sampler::Tables::build_root(const Factorization& f, Workspace& workspace) {
   } else {
     root_marginals(f, std::span(p, words), workspace);
   }
-  std::int32_t* work = scratch.integers.resize(2 * words);
+  std::int32_t* work = scratch.alias_queues.resize(2 * words);
   detail::fill_alias(p, n,
                      root_slots.resize(words * static_cast<std::size_t>(detail::alias_words(n))),
                      p + words, work, work + words);
@@ -117,7 +118,8 @@ bool Sampler::Tables::sample_walk(int root, detail::Stream& stream, detail::Scra
                                   ? detail::kBudgetPerWord * static_cast<std::uint64_t>(n)
                               : options.step_limit == 0 ? detail::kNoLimit
                                                         : options.step_limit;
-  std::uint8_t* in_tree = memory.supported.resize(static_cast<std::size_t>(n) + 1);
+  std::uint8_t* in_tree =
+      memory.get<detail::SampleScratch>().in_tree.resize(static_cast<std::size_t>(n) + 1);
   std::uint64_t taken = 0;
   bool finished = false;
   do {
@@ -164,7 +166,7 @@ std::size_t Sampler::sample(std::uint32_t sentence, std::uint32_t first, std::si
                   "samples are numbered below 2^32");
   detail::Scratch& memory = detail::Access::scratch(workspace);
   const auto n = static_cast<std::size_t>(tables_->n);
-  std::int32_t* heads = memory.heads.resize(n);
+  std::int32_t* heads = memory.get<detail::SampleScratch>().heads.resize(n);
   SampleStatistics taken;
   std::size_t written = 0;
   for (std::size_t s = 0; s < count; ++s) {

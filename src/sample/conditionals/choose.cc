@@ -9,6 +9,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
+namespace {
 
 double total_of(const double* weights, size_t ld) {
   Block total = broadcast(0.0);
@@ -25,6 +26,7 @@ int choose_at(const double* weights, size_t ld, double target) {
   return last_positive(weights, 0, static_cast<int>(ld));
 }
 
+}  // namespace
 }  // namespace taproot::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
