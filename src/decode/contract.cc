@@ -8,7 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "decode/contract.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h: once per target.
+// The includes below follow foreach_target.h, because they are compiled once per target.
 #include "decode/find_swap-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -178,9 +178,8 @@ HWY_INLINE bool find_edge(ContractedGraph& g, ExactCosts& exact, int32_t id, boo
   if (node.rounds == 0) {
     node.value = DoubleDouble{row[head], 0} - node.base;
   } else {
-    int32_t within = id;
-    const DoubleDouble offset = g.offset_of(node.edge.modifier, within);
-    node.value = DoubleDouble{g.edges.score(head, node.edge.modifier), 0} - offset;
+    const double score = g.edges.score(head, node.edge.modifier);
+    node.value = DoubleDouble{score, 0} - g.cost_of(node.edge.modifier);
   }
   return true;
 }

@@ -42,9 +42,9 @@ struct ContractedGraph {
     std::int32_t parent;  ///< The cycle that the node is part of, or itself.
     std::int32_t row;     ///< The row that holds its entries.
     std::int32_t root;    ///< The word at which the links of its words end.
-    std::int32_t size;    ///< The number of its words,
-    std::int32_t first;   ///< which are a list from `first`
-    std::int32_t last;    ///< to `last`, by next_word.
+    std::int32_t size;    ///< The number of its words.
+    std::int32_t first;   ///< Its first word; next_word leads to the others.
+    std::int32_t last;    ///< Its last word.
     bool on_path;
     bool done;       ///< Whether its best edges lead to ROOT.
     bool dissolved;  ///< Whether an outer cycle's edge replaces its edge.
@@ -61,12 +61,11 @@ struct ContractedGraph {
     while (up[word] != word) word = up[word];
     return top[word];
   }
-  /// The same in `node`. Returns the cost of the word so far, plus the base of the node.
-  DoubleDouble offset_of(std::int32_t word, std::int32_t& node) const {
-    DoubleDouble offset{0, 0};
-    for (; up[word] != word; word = up[word]) offset = offset + cost_up[word];
-    node = top[word];
-    return offset + nodes[node].base;
+  /// The cost of a word so far, which is subtracted from the scores of edges into it.
+  DoubleDouble cost_of(std::int32_t word) const {
+    DoubleDouble cost{0, 0};
+    for (; up[word] != word; word = up[word]) cost = cost + cost_up[word];
+    return cost + nodes[top[word]].base;
   }
 
   /// Writes the heads of the best tree, by word, once every node has its best edge. The edge into a

@@ -37,9 +37,9 @@ class ExactCosts {
   void find_cost(std::int32_t node);
 
   const ContractedGraph* graph_ = nullptr;
-  IndexedVector<TreeCost> costs_;      // The value of each node's best edge,
-  IndexedVector<std::uint8_t> known_;  // where it is known.
-  std::vector<std::int32_t> pending_;
+  IndexedVector<TreeCost> costs_;      // The value of each node's best edge, if it is known.
+  IndexedVector<std::uint8_t> known_;  // Whether it is known.
+  std::vector<std::int32_t> pending_;  // The stack of find_cost().
 };
 
 }  // namespace taproot::detail

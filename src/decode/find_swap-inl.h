@@ -48,9 +48,8 @@ HWY_INLINE bool find_swap(const ContractedGraph& g, ExactCosts& exact, SwapSearc
   for (int32_t m = node.first; m != 0; m = g.next_word[m]) {
     const double score = g.edges.score(head, m);
     if (m == node.edge.modifier || score == -HUGE_VAL) continue;
-    int32_t within = 0;
-    const DoubleDouble offset = g.offset_of(m, within);
-    const double value = (score - offset.high) - offset.low;
+    const DoubleDouble cost = g.cost_of(m);
+    const double value = (score - cost.high) - cost.low;
     const double slack =
         (node.rounds + 2) * kUnit * (std::abs(value) + node.magnitude + std::abs(node.base.high));
     const Edge edge{head, m};

@@ -14,8 +14,8 @@ struct Swap {
   Edge lost{0, 0};
   Edge taken{0, 0};
   std::int32_t within = 0;  ///< The node that both edges lead into; 0 if there is no swap.
-  double loss = 0;          ///< The difference of the two values,
-  double error = 0;         ///< and a bound on its error.
+  double loss = 0;          ///< The difference of the values of the two edges.
+  double error = 0;         ///< A bound on the error of `loss`.
 };
 
 /// The search for the best swap, while the graph is contracted: it makes the second-best tree.

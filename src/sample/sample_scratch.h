@@ -16,21 +16,21 @@ struct SampleScratch : StageScratch {
   Buffer<double> alias_shares;         ///< [n+1], for fill_alias().
   Buffer<std::int32_t> alias_queues;   ///< Two queues of indices, for fill_alias().
 
-  Buffer<std::int32_t> heads;          ///< [n]: the tree that is being sampled.
-  Buffer<std::uint8_t> in_tree;        ///< [n+1]: the nodes that a walk has joined to the tree.
-  Buffer<std::int32_t> un_eliminated;  ///< The five integer arrays of UnEliminationScratch.
-  Buffer<double> root_column;          ///< [4][ld]: a RootColumn, and a row of weights.
-  Buffer<Wide> wide_root_column;       ///< The same over Wide.
-  PathScratch path;                    ///< For deciding a tree head by head.
+  Buffer<std::int32_t> heads;           ///< [n]: the tree that is being sampled.
+  Buffer<std::uint8_t> in_tree;         ///< [n+1]: the nodes that a walk has joined to the tree.
+  Buffer<std::int32_t> un_elimination;  ///< The five integer arrays of UnEliminationScratch.
+  Buffer<double> root_column;           ///< [4][ld]: a RootColumn, and a row of weights.
+  Buffer<Wide> wide_root_column;        ///< The same over Wide.
+  PathScratch path;                     ///< For deciding a tree head by head.
 
   Buffer<double> certainty;    ///< [ld]: how certain the head of each word is.
   Buffer<double> root_rows;    ///< [2][ld]: the gradient and the weights of the ROOT row.
   Buffer<Wide> wide_root_row;  ///< [ld]: the gradient of the ROOT row.
-  Buffer<Wide> wide_matrix;    ///< [n+1][ld]: factors over Wide,
-  Buffer<Wide> wide_pivot;     ///< [ld]: and their pivots.
+  Buffer<Wide> wide_matrix;    ///< [n+1][ld]: factors over Wide.
+  Buffer<Wide> wide_pivot;     ///< [ld]: the pivots of these factors.
   FactorData rooted;           ///< The same scores given a root.
-  Buffer<double> unit_scores;  ///< [n+1][ld]: 0 for every allowed edge,
-  FactorData unit_factors;     ///< to count the trees.
+  Buffer<double> unit_scores;  ///< [n+1][ld]: 0 for every allowed edge, so that Z counts trees.
+  FactorData unit_factors;     ///< The factors of unit_scores.
 };
 
 }  // namespace taproot::detail

@@ -11,7 +11,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sample/un_elimination/un_elimination.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h: once per target.
+// The includes below follow foreach_target.h, because they are compiled once per target.
 #include "sample/conditionals/choose-inl.h"
 #include "sample/un_elimination/un_eliminate-inl.h"
 
@@ -228,9 +228,9 @@ void EliminationSampler::sample(int given_root, Stream& stream, Scratch& scratch
                                 std::int32_t* heads) const {
   SampleScratch& own = scratch.get<SampleScratch>();
   if (data_->wide) {
-    sample_over(wide_, given_root, stream, own.un_eliminated, own.wide_root_column, heads);
+    sample_over(wide_, given_root, stream, own.un_elimination, own.wide_root_column, heads);
   } else {
-    sample_over(double_, given_root, stream, own.un_eliminated, own.root_column, heads);
+    sample_over(double_, given_root, stream, own.un_elimination, own.root_column, heads);
   }
 }
 

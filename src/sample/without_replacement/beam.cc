@@ -16,7 +16,7 @@ namespace {
 
 // The number of words whose rows are updated in one pass. They fit into the first-level cache, and
 // the row of each ancestor is read once for all of them.
-constexpr std::size_t kBlockWords = 8;
+constexpr int kBlockWords = 8;
 
 // A law may come from rows while its error is below this part of the mass left in it.
 constexpr double kMostError = 1e-9;
@@ -47,33 +47,32 @@ bool Beam<T>::run(const Conditionals& conditionals, std::size_t width, std::uint
   const Conditionals& c = *(conditionals_ = &conditionals);
   seed_ = seed;
   sentence_ = sentence;
-  const std::size_t n = node_count(c.n()) - 1;
+  const int n = c.n();
   const std::size_t ld = c.ld();
   PathScratch& path = scratch.get<SampleScratch>().path;
-  path.heads.resize(n + 1);
-  levels_.resize(std::max(levels_.size(), n + 2));
+  path.heads.resize(node_count(n));
+  levels_.resize(std::max(levels_.size(), node_count(n) + 1));
   for (Level& level : levels_) {
     level.states.clear();
     level.links.clear();
     level.row_count = 0;
   }
-  const double free = Stream(seed, sentence, 0, Purpose::kBeam, (n + 1) * kLevelBlocks).gumbel();
+  const double free =
+      Stream(seed, sentence, 0, Purpose::kBeam, node_count(n) * kLevelBlocks).gumbel();
   double* leads_to = leads_.resize(ld);
   for (std::size_t x = 0; x < ld; ++x) leads_to[x] = static_cast<double>(x);
-  const std::size_t first = c.single() ? 0 : 1;
+  const int first = c.single() ? 0 : 1;
   const bool rows = kHasRows && !c.single() && row_error(c.visits(0), 1) <= kMostError;
   levels_[first].states.push_back({0, free, 0, rows ? c.visits(0) : 0, 1, 0, 0, rows});
   results_.clear();
-  for (std::size_t i = first; i <= n; ++i) {
+  for (int i = first; i <= n; ++i) {
     if (go_on && !go_on()) return false;
     if (i > 0 && (i - 1) % kBlockWords == 0) start_block(i);
     select(i, width, path);
     make_level(i);
   }
-  const auto& states = levels_[n + 1].states;
-  for (std::size_t s = 0; s < states.size(); ++s) {
-    results_.push_back({states[s].gumbel, static_cast<std::int32_t>(s)});
-  }
+  std::int32_t next = 0;
+  for (const State& state : levels_[n + 1].states) results_.push_back({state.gumbel, next++});
   std::sort(results_.begin(), results_.end(), [](const Result& a, const Result& b) {
     return a.gumbel != b.gumbel ? a.gumbel > b.gumbel : a.state < b.state;
   });
@@ -83,31 +82,34 @@ bool Beam<T>::run(const Conditionals& conditionals, std::size_t width, std::uint
 template <typename T>
 void Beam<T>::heads(std::size_t count, std::int32_t* out) const {
   const Conditionals& c = *conditionals_;
-  const std::size_t n = node_count(c.n()) - 1;
   std::vector<std::int32_t> states(count);
   for (std::size_t i = 0; i < count; ++i) states[i] = results_[i].state;
   // Going level by level for all trees keeps many independent memory accesses under way.
-  for (std::size_t level = n + 1; level > 1; --level) {
-    std::int32_t* to = out + c.word(static_cast<int>(level) - 1) - 1;
-    for (std::size_t i = 0; i < count; ++i) {
+  for (int level = c.n() + 1; level > 1; --level) {
+    std::int32_t* to = out + c.word(level - 1) - 1;
+    for (std::size_t i = 0; i < count; ++i, to += c.n()) {
       const Link link = levels_[level].links[states[i]];
-      to[i * n] = c.word(link.head);
+      *to = c.word(link.head);
       states[i] = link.parent;
     }
   }
 }
 
+template <typename T>
+std::size_t Beam<T>::block_words() const {
+  return static_cast<std::size_t>(std::min(kBlockWords, conditionals_->n() + 1 - block_));
+}
+
 // Writes what a prefix has decided on words first .. level-1 to the entries before `end`, in the
 // order of the words. Returns the first of these entries.
 template <typename T>
-Decided* Beam<T>::decided_since(std::size_t first, std::size_t level, std::int32_t state,
-                                Decided* end) const {
+Decided* Beam<T>::decided_since(int first, int level, std::int32_t state, Decided* end) const {
   const int sink = levels_[level].states[state].sink;
-  for (std::size_t l = level; l > first; --l) {
+  for (int l = level; l > first; --l) {
     const Link link = levels_[l].links[state];
-    const auto word = static_cast<std::int32_t>(l - 1);
+    const int word = l - 1;
     if (word != sink) {
-      const MatrixView rows(levels_[l - 1].rows.data(), conditionals_->ld());
+      const MatrixView rows(levels_[word].rows.data(), conditionals_->ld());
       *--end = {rows.row(link.parent), word, link.head, levels_[l].states[state].inverse_p};
     }
     state = link.parent;
@@ -117,58 +119,61 @@ Decided* Beam<T>::decided_since(std::size_t first, std::size_t level, std::int32
 
 // Computes the rows of the block's words for every prefix, updated for all words before the block.
 template <typename T>
-void Beam<T>::start_block(std::size_t level) {
+void Beam<T>::start_block(int level) {
   if constexpr (kHasRows) {
     const Conditionals& c = *conditionals_;
     const std::size_t ld = c.ld();
-    const std::size_t words = std::min(kBlockWords, node_count(c.n()) - level);
     auto& states = levels_[level].states;
     block_ = level;
-    double* partial = partial_.resize(states.size() * words * ld);
-    std::vector<Decided> decided(level);
-    for (std::size_t s = 0; s < states.size(); ++s, partial += words * ld) {
-      states[s].anchor = static_cast<std::int32_t>(s);
-      if (!states[s].rows) continue;
-      Decided* end = decided.data() + level;
-      const Decided* begin = decided_since(1, level, states[s].anchor, end);
-      for (std::size_t w = 0; w < words; ++w) {
-        const int i = static_cast<int>(level + w);
-        if (i != states[s].sink) {
-          c.start_row(states[s].sink, i, partial + w * ld);
-        } else {
-          std::fill_n(partial + w * ld, ld, 0.0);  // The sink has no row, but a place for one.
+    const std::size_t size = block_words() * ld;
+    double* partial = partial_.resize(states.size() * size);
+    std::vector<Decided> decided(node_count(c.n()));
+    std::int32_t next = 0;
+    for (State& state : states) {
+      state.anchor = next++;
+      if (state.rows) {
+        const Decided* end = decided.data() + decided.size();
+        const Decided* begin =
+            decided_since(1, level, state.anchor, decided.data() + decided.size());
+        double* row = partial;
+        for (int i = level; row != partial + size; ++i, row += ld) {
+          if (i != state.sink) {
+            c.start_row(state.sink, i, row);
+          } else {
+            std::fill_n(row, ld, 0.0);  // The sink has no row, but a place for one.
+          }
         }
+        reduce_rows(begin, static_cast<std::size_t>(end - begin), ld, block_words(), partial);
       }
-      reduce_rows(begin, static_cast<std::size_t>(end - begin), ld, words, partial);
+      partial += size;
     }
   }
 }
 
 template <typename T>
-void Beam<T>::find_exact_law(std::size_t level, std::int32_t state, PathScratch& path, T* p) {
+void Beam<T>::find_exact_law(int level, std::int32_t state, PathScratch& path, T* p) {
   const Conditionals& c = *conditionals_;
   std::int32_t at = state;
-  for (std::size_t l = level; l > 1; --l) {
+  for (int l = level; l > 1; --l) {
     const Link link = levels_[l].links[at];
     path.heads[l - 1] = link.head;
     at = link.parent;
   }
   path.contraction<T>().start(c, levels_[level].states[state].sink);
-  path.contraction<T>().probabilities(static_cast<int>(level), path.heads.data(), p);
+  path.contraction<T>().probabilities(level, path.heads.data(), p);
 }
 
 // Finds the law of a prefix's next head. Returns its error.
 template <typename T>
-double Beam<T>::find_law(std::size_t level, std::int32_t s, PathScratch& path, T* p) {
+double Beam<T>::find_law(int level, std::int32_t s, PathScratch& path, T* p) {
   const Conditionals& c = *conditionals_;
   const std::size_t ld = c.ld();
-  const int i = static_cast<int>(level);
   State& state = levels_[level].states[s];
   if (level == 0) {
     std::copy_n(c.roots<T>(), ld, p);
     return 0;
   }
-  if (state.sink == i) {  // The head of the root is ROOT.
+  if (state.sink == level) {  // The head of the root is ROOT.
     std::fill_n(p, ld, T(0));
     p[0] = T(1);
     return 0;
@@ -176,17 +181,16 @@ double Beam<T>::find_law(std::size_t level, std::int32_t s, PathScratch& path, T
   if constexpr (kHasRows) {
     if (state.rows) {
       double* row = MatrixView(levels_[level].rows.data(), ld).row(s);
-      const std::size_t words = std::min(kBlockWords, node_count(c.n()) - block_);
-      const double* started = MatrixView(partial_.data(), words * ld).row(state.anchor);
-      std::copy_n(started + (level - block_) * ld, ld, row);
+      const double* started = MatrixView(partial_.data(), block_words() * ld).row(state.anchor);
+      std::copy_n(MatrixView(started, ld).row(level - block_), ld, row);
       Decided decided[kBlockWords];
       Decided* end = decided + kBlockWords;
       const Decided* begin = decided_since(block_, level, s, end);
       reduce_rows(begin, static_cast<std::size_t>(end - begin), ld, 1, row);
-      state.visits = std::max(state.visits, row[i] * c.total_weight(i));
+      state.visits = std::max(state.visits, row[level] * c.total_weight(level));
       const double error = row_error(state.visits, state.amplification);
       if (error <= kMostError) {
-        row_law(c.weights<double>(i), row, leads(s), i, ld, p);
+        row_law(c.weights<double>(level), row, leads(s), level, ld, p);
         return error;
       }
       state.rows = false;
@@ -199,7 +203,7 @@ double Beam<T>::find_law(std::size_t level, std::int32_t s, PathScratch& path, T
 // Replaces the law from rows by the one from contraction, with 0 for the heads taken. Returns the
 // mass left.
 template <typename T>
-T Beam<T>::make_exact(std::size_t level, std::int32_t s, PathScratch& path) {
+T Beam<T>::make_exact(int level, std::int32_t s, PathScratch& path) {
   T* p = law(s);
   Children& own = children_[s];
   find_exact_law(level, s, path, p);
@@ -214,15 +218,15 @@ T Beam<T>::make_exact(std::size_t level, std::int32_t s, PathScratch& path) {
 // The random numbers of a prefix's child. Each child has two blocks of them: block 0 for its head,
 // and block 1 for its Gumbel.
 template <typename T>
-Stream Beam<T>::stream(std::size_t level, std::int32_t s, std::int32_t child, int block) const {
-  const std::uint64_t first = level * kLevelBlocks + 2 * static_cast<std::uint64_t>(child) +
-                              static_cast<std::uint64_t>(block);
+Stream Beam<T>::stream(int level, std::int32_t s, std::int32_t child, int block) const {
+  const std::uint64_t first = static_cast<std::uint64_t>(level) * kLevelBlocks +
+                              static_cast<std::uint64_t>(2 * child + block);
   return Stream(seed_, sentence_, static_cast<std::uint32_t>(s), Purpose::kBeam, first);
 }
 
 // Samples the Gumbel of the prefix's next child.
 template <typename T>
-void Beam<T>::look_ahead(std::size_t level, std::int32_t s) {
+void Beam<T>::look_ahead(int level, std::int32_t s) {
   const State& state = levels_[level].states[s];
   Children& own = children_[s];
   const std::size_t ld = conditionals_->ld();
@@ -239,7 +243,7 @@ void Beam<T>::look_ahead(std::size_t level, std::int32_t s) {
 
 // Makes the prefix's next child, which must exist, a candidate.
 template <typename T>
-void Beam<T>::take_child(std::size_t level, std::int32_t s, PathScratch& path) {
+void Beam<T>::take_child(int level, std::int32_t s, PathScratch& path) {
   Children& own = children_[s];
   const std::size_t ld = conditionals_->ld();
   T* p = law(s);
@@ -262,7 +266,7 @@ void Beam<T>::take_child(std::size_t level, std::int32_t s, PathScratch& path) {
 // of children taken and of next ones, set a bar. Next children above the bar are taken, and so the
 // Gumbels of their successors become known.
 template <typename T>
-void Beam<T>::select(std::size_t level, std::size_t width, PathScratch& path) {
+void Beam<T>::select(int level, std::size_t width, PathScratch& path) {
   const auto& states = levels_[level].states;
   const std::size_t ld = conditionals_->ld();
   laws_.resize(states.size() * ld);
@@ -277,10 +281,10 @@ void Beam<T>::select(std::size_t level, std::size_t width, PathScratch& path) {
   const auto note = [&](const Children& own) {
     if (!own.uncertain && own.next > -HUGE_VAL) largest_.push_back(own.next);
   };
-  for (std::size_t k = 0; k < states.size(); ++k) {
-    const auto s = static_cast<std::int32_t>(k);
-    Children& own = children_[k];
-    own = {states[k].gumbel, find_law(level, s, path, law(s)), 0, -1, false};
+  const auto count = static_cast<std::int32_t>(states.size());
+  for (std::int32_t s = 0; s < count; ++s) {
+    Children& own = children_[s];
+    own = {states[s].gumbel, find_law(level, s, path, law(s)), 0, -1, false};
     note(own);  // The Gumbel of the first child is that of the prefix.
     take_child(level, s, path);
     note(own);
@@ -332,10 +336,9 @@ void Beam<T>::put_in_order(std::size_t states) {
 
 // Makes the next level's prefixes from the candidates.
 template <typename T>
-void Beam<T>::make_level(std::size_t level) {
+void Beam<T>::make_level(int level) {
   const Conditionals& c = *conditionals_;
   const std::size_t ld = c.ld();
-  const int i = static_cast<int>(level);
   const auto& parents = levels_[level].states;
   auto& states = levels_[level + 1].states;
   auto& links = levels_[level + 1].links;
@@ -350,16 +353,16 @@ void Beam<T>::make_level(std::size_t level) {
       state.rows = kHasRows && row_error(state.visits, 1) <= kMostError;
       std::copy_n(leads(0), ld, leads_to);
       leads_to[0] = state.sink;
-    } else if (state.sink == i) {
+    } else if (state.sink == level) {
       std::copy_n(leads(from.state), ld, leads_to);
     } else if (state.rows) {
       const double* row = MatrixView(levels_[level].rows.data(), ld).row(from.state);
-      const double pivot = row[i] - row[from.head];
+      const double pivot = row[level] - row[from.head];
       state.inverse_p = 1 / pivot;
       state.amplification *=
-          pivot_amplification(std::max(row[i], c.row_scale(state.sink, i)), pivot);
+          pivot_amplification(std::max(row[level], c.row_scale(state.sink, level)), pivot);
       const double* old = leads(from.state);
-      merge_leads(old, i, old[from.head], ld, leads_to);
+      merge_leads(old, level, old[from.head], ld, leads_to);
     } else {
       std::fill_n(leads_to, ld, 0.0);  // Without rows this is not used.
     }

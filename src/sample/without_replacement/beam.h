@@ -86,18 +86,19 @@ class Beam {
     bool uncertain;      // Whether `next` is only an upper bound, because the error of rows counts.
   };
 
-  void start_block(std::size_t level);
-  Decided* decided_since(std::size_t first, std::size_t level, std::int32_t state,
-                         Decided* end) const;
-  double find_law(std::size_t level, std::int32_t state, PathScratch& path, T* p);
-  void find_exact_law(std::size_t level, std::int32_t state, PathScratch& path, T* p);
-  T make_exact(std::size_t level, std::int32_t state, PathScratch& path);
-  Stream stream(std::size_t level, std::int32_t state, std::int32_t child, int block) const;
-  void look_ahead(std::size_t level, std::int32_t state);
-  void take_child(std::size_t level, std::int32_t state, PathScratch& path);
-  void select(std::size_t level, std::size_t width, PathScratch& path);
+  void start_block(int level);
+  Decided* decided_since(int first, int level, std::int32_t state, Decided* end) const;
+  double find_law(int level, std::int32_t state, PathScratch& path, T* p);
+  void find_exact_law(int level, std::int32_t state, PathScratch& path, T* p);
+  T make_exact(int level, std::int32_t state, PathScratch& path);
+  Stream stream(int level, std::int32_t state, std::int32_t child, int block) const;
+  void look_ahead(int level, std::int32_t state);
+  void take_child(int level, std::int32_t state, PathScratch& path);
+  void select(int level, std::size_t width, PathScratch& path);
   void put_in_order(std::size_t states);
-  void make_level(std::size_t level);
+  void make_level(int level);
+  // The number of words in the current block.
+  std::size_t block_words() const;
   T* law(std::int32_t state) { return MatrixView(laws_.data(), conditionals_->ld()).row(state); }
   const double* leads(std::int32_t state) const {
     return MatrixView(leads_.data(), conditionals_->ld()).row(state);
@@ -106,12 +107,12 @@ class Beam {
   const Conditionals* conditionals_ = nullptr;
   std::uint64_t seed_ = 0;
   std::uint32_t sentence_ = 0;
-  std::vector<Level> levels_;  // levels_[i] decides word i, and levels_[0] the root.
-  std::size_t block_ = 0;      // The first level of the current block of words.
-  Buffer<double> partial_;     // [anchor][word of the block][ld]: rows updated up to the block.
-  Buffer<double> leads_;       // [state][ld]: where the decided heads lead, as in rows.h.
-  Buffer<double> next_leads_;  // The same for the next level.
-  Buffer<T> laws_;             // [state][ld]: the law of the next head, 0 for heads taken.
+  IndexedVector<Level> levels_;  // levels_[i] decides word i, and levels_[0] the root.
+  int block_ = 0;                // The first level of the current block of words.
+  Buffer<double> partial_;       // [anchor][word of the block][ld]: rows updated up to the block.
+  Buffer<double> leads_;         // [state][ld]: where the decided heads lead, as in rows.h.
+  Buffer<double> next_leads_;    // The same for the next level.
+  Buffer<T> laws_;               // [state][ld]: the law of the next head, 0 for heads taken.
   IndexedVector<Children> children_;
   std::vector<std::int32_t> active_;  // The states whose next child may still be selected.
   std::vector<double> largest_;       // The largest Gumbels known, of children taken and next ones.
