@@ -28,7 +28,7 @@ class GradientByWord {
     const int row = data_.position[modifier];
     const int column = data_.position[head];
     const std::size_t ld = data_.table.ld;
-    return data_.tame ? Wide(MatrixView(reverse_.gradient.data(), ld)(row, column))
+    return data_.tame ? Wide(MatrixView(reverse_.gradient, ld)(row, column))
                       : MatrixView(reverse_.wide_gradient.data(), ld)(row, column);
   }
 

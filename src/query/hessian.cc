@@ -215,8 +215,8 @@ void fill_tame(const FactorData& data, const double* values, double scale, Scrat
     HWY_DYNAMIC_DISPATCH(fill_tangent)
     (weights, rows, ld, n, data.position.data(), column, memory, tangent);
   });
-  taproot::detail::gradient_tangent(data.factors(), scratch.get<ReverseScratch>().gradient.data(),
-                                    tangent, gradient_tangent, scratch);
+  taproot::detail::gradient_tangent(data.factors(), scratch.get<ReverseScratch>().gradient, tangent,
+                                    gradient_tangent, scratch);
   for_each_block([&](std::size_t column, std::size_t count, const double* const* weights,
                      const double* const* rows, double* memory, double* const* results) {
     HWY_DYNAMIC_DISPATCH(combine_heads)

@@ -95,8 +95,8 @@ void fill_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out) {
         rows[i] = out.data + head * out.head_stride;
       }
       HWY_DYNAMIC_DISPATCH(multiply_transposed)
-      (reverse.gradient.data(), ld, nodes - 1, data.position.data(), column, weights, transposed,
-       rows, count);
+      (reverse.gradient, ld, nodes - 1, data.position.data(), column, weights, transposed, rows,
+       count);
     }
   }
   TAPROOT_ASSERT_SLOW(columns_sum_to_one(data, out));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "eliminate/eliminate_scratch.h"
 #include "reverse/reverse_scratch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -178,7 +179,9 @@ void gradient_of(const FactorData& data, Scratch& scratch) {
   const ScoreTable& table = data.table;
   ReverseScratch& own = scratch.get<ReverseScratch>();
   if (data.tame) {
-    gradient(data.factors(), own.gradient.resize(table.size()), scratch);
+    double* memory = matrix_memory(data, own.gradient_memory, scratch);
+    gradient(data.factors(), memory, scratch);
+    own.gradient = memory;
   } else {
     Wide* share = own.wide_rows.resize(2 * table.ld);
     gradient_simply(wide_factors_of(data, scratch), own.wide_gradient.resize(table.size()), share,

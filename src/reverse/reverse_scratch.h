@@ -11,7 +11,10 @@ namespace taproot::detail {
 struct ReverseScratch : StageScratch {
   static constexpr Stage kStage = Stage::kReverse;
 
-  Buffer<double> gradient;      ///< [n+1][ld], from gradient_of() if the data is tame.
+  /// [n+1][ld], from gradient_of() if the data is tame. The next elimination may overwrite it; see
+  /// matrix_memory().
+  const double* gradient = nullptr;
+  Buffer<double> gradient_memory;
   Buffer<Wide> wide_gradient;   ///< [n+1][ld], from gradient_of() if it is not.
   Buffer<double> panel;         ///< The rows of a panel of words in gradient().
   Buffer<double> tangent_rows;  ///< [4][ld]: rows in gradient_tangent().

@@ -145,7 +145,7 @@ void Conditionals::build_rows(Scratch& scratch) {
     if (!source->tame) return;
   }
   gradient_of(*source, scratch);
-  const MatrixView by_position(scratch.get<ReverseScratch>().gradient.data(), ld());
+  const MatrixView by_position(scratch.get<ReverseScratch>().gradient, ld());
   const MatrixView gradient(gradient_.resize(size()), ld());
   std::fill_n(gradient_.data(), size(), 0.0);
   top_.resize(nodes());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "eliminate/eliminate_scratch.h"
 #include "query/query.h"
 #include "sample/sample_scratch.h"
 
@@ -28,7 +29,7 @@ void fill_from_scores(const ScoreTable& table, double* out) {
 const double* weights_by_modifier(const FactorData& data, bool with_root, Scratch& scratch) {
   const ScoreTable& table = data.table;
   SampleScratch& own = scratch.get<SampleScratch>();
-  double* out = own.weights_by_modifier.resize(table.size());
+  double* out = matrix_memory(data, own.weights_by_modifier, scratch);
   if (with_root && table.root == RootRule::kSingle) {
     fill_from_scores(table, out);
     return out;
