@@ -55,22 +55,29 @@ void add_head(double* HWY_RESTRICT values, const double* HWY_RESTRICT weights, s
 }
 
 // Subtracts from every column its weighted mean. If single-root, then subtracts from the ROOT row
-// its mean under p, which is row 0 of the marginals.
+// its mean under p, row 0 of the marginals. The values of ROOT may be far larger than the means of
+// their columns, so what the first subtraction rounds away is added again after the second.
 void subtract_means(double* values, size_t ld, size_t n, bool single, const double* p,
                     double* HWY_RESTRICT sum, const double* HWY_RESTRICT mass) {
   for (size_t m = 0; m <= n; ++m) {
     // A word without word heads has only ROOT, so its mean is the value of that edge.
     sum[m] = mass[m] > 0 ? shortened(sum[m] / mass[m]) : values[m];
   }
-  for (size_t h = 0; h <= n; ++h) {
+  for (size_t h = single ? 1 : 0; h <= n; ++h) {
     double* HWY_RESTRICT value = values + h * ld;
     for (size_t m = 0; m <= n; ++m) value[m] -= sum[m];
   }
   if (single) {
     double mean = 0;
-    for (size_t m = 1; m <= n; ++m) mean += p[m] * values[m];
+    for (size_t m = 1; m <= n; ++m) mean += p[m] * (values[m] - sum[m]);
     mean = shortened(mean);
-    for (size_t m = 1; m <= n; ++m) values[m] -= mean;
+    values[0] -= sum[0];
+    for (size_t m = 1; m <= n; ++m) {
+      const double rest = values[m] - sum[m];
+      const double subtracted = values[m] - rest;  // Two-sum (Knuth): all of this is exact.
+      const double lost = (values[m] - (rest + subtracted)) - (sum[m] - subtracted);
+      values[m] = (rest - mean) + lost;
+    }
   }
 }
 
