@@ -17,11 +17,11 @@ from laws import (
     chi_square_p,
     chi_square_tail,
     inclusion,
+    kappa_cdf,
     mean_p,
     normal_tail,
     ordered_law,
     shares_p,
-    kappa_cdf,
     uniform_p,
 )
 from oracle import INF, Enumeration, log_sum_exp, sum_labels
