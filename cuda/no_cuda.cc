@@ -3,7 +3,7 @@
 // Builds without CUDA: asking for it is an error, never a silent run on the CPU.
 #include <stdexcept>
 
-#include "taproot/cuda.h"
+#include "batch/device_batch.h"
 
 namespace taproot {
 namespace {
@@ -38,15 +38,9 @@ void Cuda::sample_without_replacement(const CudaScores&, std::size_t, std::uint6
   none();
 }
 
-void log_partition(Cuda&, const Scores&, std::span<Outcome>, std::span<double>) { none(); }
-void marginals(Cuda&, const Scores&, std::span<Outcome>, std::span<const EdgeMatrix>) { none(); }
-void sample(Cuda&, const Scores&, std::size_t, const SampleOptions&, std::span<Outcome>,
-            std::span<const TreeBuffer>, std::uint32_t) {
-  none();
-}
-void sample_without_replacement(Cuda&, const Scores&, std::size_t, const WithoutReplacementOptions&,
-                                std::span<Outcome>, std::span<WithoutReplacementSample>,
-                                std::uint32_t) {
+std::unique_ptr<detail::DeviceBatch> detail::make_device_batch(Cuda&, std::span<const ScoreView>,
+                                                               std::span<const std::uint64_t>,
+                                                               RootRule) {
   none();
 }
 

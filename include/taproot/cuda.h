@@ -23,13 +23,6 @@
 
 namespace taproot {
 
-enum class Device : std::uint8_t { kCpu, kCuda };
-
-/// "cpu" or "cuda".
-TAPROOT_API std::string_view to_string(Device device);
-/// The inverse; throws std::invalid_argument, naming those there are.
-TAPROOT_API Device device_named(std::string_view name);
-
 /// Whether this build has CUDA and this machine a device for it.
 TAPROOT_API bool cuda_available();
 /// What it is called, or why there is none.
@@ -141,23 +134,5 @@ class TAPROOT_API Cuda {
   friend struct CudaAccess;
   std::unique_ptr<Impl> impl_;
 };
-
-// The batched functions of taproot/batch.h, taproot/sample.h and taproot/without_replacement.h, on
-// a device: host memory in and out.
-
-TAPROOT_API void log_partition(Cuda& cuda, const Scores& scores, std::span<Outcome> outcomes,
-                               std::span<double> out);
-TAPROOT_API void marginals(Cuda& cuda, const Scores& scores, std::span<Outcome> outcomes,
-                           std::span<const EdgeMatrix> out);
-/// Throws std::invalid_argument unless the algorithm is kAuto.
-TAPROOT_API void sample(Cuda& cuda, const Scores& scores, std::size_t k,
-                        const SampleOptions& options, std::span<Outcome> outcomes,
-                        std::span<const TreeBuffer> out, std::uint32_t first_sentence = 0);
-/// Throws std::invalid_argument unless the algorithm is kBeam.
-TAPROOT_API void sample_without_replacement(Cuda& cuda, const Scores& scores, std::size_t k,
-                                            const WithoutReplacementOptions& options,
-                                            std::span<Outcome> outcomes,
-                                            std::span<WithoutReplacementSample> out,
-                                            std::uint32_t first_sentence = 0);
 
 }  // namespace taproot
