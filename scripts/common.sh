@@ -3,9 +3,10 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-BUILD_PACKAGES="g++ cmake ninja-build libhwy-dev librandom123-dev libtbb-dev libcli11-dev libfmt-dev libzip-dev nlohmann-json3-dev zlib1g-dev"
+BUILD_PACKAGES="g++ cmake ninja-build libhwy-dev librandom123-dev libcli11-dev libfmt-dev libzip-dev nlohmann-json3-dev zlib1g-dev"
 TEST_PACKAGES="ccache libgtest-dev libboost-dev libgmp-dev libmpfr-dev clang-format"
 FUZZ_PACKAGES="clang libclang-rt-dev"
+TBB_PACKAGES="libtbb-dev"
 PYTHON_PACKAGES="python3-dev python3-venv"
 BROWSER_PACKAGES="chromium chromium-driver python3-selenium fonts-dejavu-core"
 BENCH_PACKAGES="libbenchmark-dev libeigen3-dev libboost-dev libgmp-dev libmpfr-dev python3"

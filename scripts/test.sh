@@ -15,7 +15,7 @@ esac
 packages="$BUILD_PACKAGES $TEST_PACKAGES $BROWSER_PACKAGES $PYTHON_PACKAGES"
 wheels="the Python test tools${TAPROOT_TEST_TORCH:+ and PyTorch} into build/python"
 if [ -n "$all" ]; then
-  packages+=" $FUZZ_PACKAGES"
+  packages+=" $FUZZ_PACKAGES $TBB_PACKAGES"
   command -v nvcc >/dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ] || wheels+=", nvcc into build/nvcc"
 fi
 # shellcheck disable=SC2086
