@@ -55,12 +55,13 @@ for folder in src/*/; do
     *) broken "$folder is not a stage that scripts/check.sh knows" ;;
   esac
 done
-internals='#include "(core|scores|tree|eliminate|reverse|query|sample|decode|batch|draw)/'
+internals='(core|scores|tree|eliminate|reverse|query|sample|decode|batch|draw)/'
 outside '#include "(?!taproot/)' "the public headers include only each other" 'include/*'
 outside '#include <(Eigen|tbb|hwy|Random123|iostream|nanobind|cuda)' "no such types in the public surface" 'include/*'
 outside '#include <nanobind' "only python/src/ includes nanobind" ':!python/src/*' ':!scripts/check.sh'
-outside "$internals" "the bindings include public headers only" 'python/src/*'
-outside "$internals" "the command line includes public headers only" 'cli/*' 'examples/*' 'tests/consumer/*'
+outside '#include <zip\.h>' "only cli/io/ includes libzip" 'cli/*' ':!cli/io/*'
+outside "#include \"$internals" "the bindings and the examples include public headers only" 'python/src/*' 'examples/*' 'tests/consumer/*'
+outside "#include \"(?!core/utf8\.h)$internals" "the command line includes public headers and core/utf8.h only" 'cli/*'
 outside '#include "(?!testing/|taproot/)' "the oracle shares nothing with the library" 'testing/*' ':!testing/positive_matrix.h' ':!testing/trained_scores.h'
 outside '#include "cuda/|#include <cuda' "only cuda/ includes CUDA" 'src/*' 'cli/*' 'include/*' 'examples/*'
 
