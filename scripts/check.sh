@@ -106,13 +106,18 @@ done < <(files 'tests/unit/*_test.cc')
 
 # 5. Prose: Markdown is wrapped at 100 columns (tables excepted), the README is short, and its example is compiled.
 python3 - $(files '*.md') <<'PYTHON' || failed=1
-import sys
+import glob, re, sys
 status = 0
 for name in sys.argv[1:]:
     lines = open(name, encoding="utf-8").read().splitlines()
     for number, line in enumerate(lines, 1):
         if len(line) > 100 and (name == "README.md" or not line.startswith("|")):
             print(f"{name}:{number}: {len(line)} columns; 100 is the limit", file=sys.stderr)
+            status = 1
+    # Paths in prose exist. HACKING.md's recipe for a new query is about files that do not.
+    for path in re.findall(r"`((?:bench|cli|cmake|cuda|data|docs|examples|experiments|include|python|scripts|src|testing|tests)/[\w./*-]*)`", "\n".join(lines)):
+        if name != "CHANGELOG.md" and not re.search("variance|NAME", path) and not glob.glob(path):
+            print(f"{name}: there is no {path}", file=sys.stderr)
             status = 1
     if name == "README.md" and len(lines) > 130:
         print(f"README.md: {len(lines)} lines; 130 is the limit", file=sys.stderr)
@@ -121,6 +126,13 @@ sys.exit(status)
 PYTHON
 diff <(sed -n '/^```cpp/,/^```/p' README.md | sed '1d;$d') <(tail -n +2 examples/quickstart.cc) ||
   broken "README.md: its example is not examples/quickstart.cc"
+
+for folder in src/*/ src/sample/*/ */; do
+  case "$folder" in
+    build/ | cmake/ | docs/ | examples/ | scripts/ | src/) ;;
+    *) grep -q "^| \`$folder" HACKING.md || broken "HACKING.md: $folder is not in its table" ;;
+  esac
+done
 
 # 6. The repository holds no build products: under 6 MB, and no file over 300 kB but data.
 while read -r bytes file; do
