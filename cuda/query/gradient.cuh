@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reverse pass of src/reverse/gradient.h by one thread block a sentence, in place: when k comes
-// back, its row and column of factors are read for the last time, and G's take their cells.
+// The reverse pass of src/reverse/gradient.h by one thread block per sentence, in place: when k
+// comes back, its row and column of factors are read for the last time, and G's take their cells.
 #pragma once
 
 #include "cuda/eliminate/factor.cuh"
@@ -110,18 +110,29 @@ __device__ inline void gradient(int n, bool single, Work<T>& w) {
 }
 
 /// The ROOT row of G alone, single-root, into g[1..n], by the first warp, which calls it. Free of
-/// subtraction.
-template <typename T>
-__device__ inline void root_gradient(int n, const Work<T>& w, T* g) {
+/// subtraction. row(m) is where row m of the factors is.
+template <typename T, typename Row>
+__device__ inline void root_gradient(int n, Row&& row, const T* pivot, T* g) {
   for (int k = 1 + lane_id(); k <= n; k += kWarp) g[k] = k == 1 ? T(1) : T(0);
   __syncwarp();
   for (int m = 1; m <= n; ++m) {
-    const T own = g[m] / w.pivot[m];
+    const T own = g[m] / pivot[m];
     __syncwarp();
     if (lane_id() == 0) g[m] = own;
-    const T* row = w.matrix + static_cast<std::int64_t>(m) * w.ld;
-    for (int k = m + 1 + lane_id(); k <= n; k += kWarp) g[k] = fma(own, row[k], g[k]);
+    const T* factors = row(m);
+    for (int k = m + 1 + lane_id(); k <= n; k += kWarp) g[k] = fma(own, factors[k], g[k]);
     __syncwarp();
+  }
+}
+
+/// The law of the root: p(0 -> m) into root_law[m - 1].
+template <typename T, typename Row>
+__device__ inline void write_root_law(int n, Row&& row, const Work<T>& w, const double* weights,
+                                      const int* order, double* root_law) {
+  root_gradient(n, row, w.pivot, w.dots);
+  for (int k = 1 + lane_id(); k <= n; k += kWarp) {
+    const int word = order[k];
+    root_law[word - 1] = weights[word] * static_cast<double>(w.dots[k]);
   }
 }
 

@@ -128,15 +128,15 @@ __device__ __forceinline__ Prefix follow(const BeamArgs& a, int b, int s, int le
   step = {0, 0, 0};
 #pragma unroll
   for (int r = 0; r < kChunk; ++r) leads[r] = lane_id() * kChunk + r;
-  if (level == (c.batch.single ? 0 : 1)) {
-    if (!c.batch.single) {
-      prefix.rows = detail::row_error(visits[0], 1) <= kMostError;
+  if (level == (c.batch.single() ? 0 : 1)) {
+    if (!c.batch.single()) {
+      prefix.rows = detail::row_error(visits[0], 1) <= kBeamError;
       prefix.visits = prefix.rows ? visits[0] : 0.0;
     }
   } else if (level == 1) {
     prefix.sink = head;
     prefix.visits = visits[prefix.sink];
-    prefix.rows = detail::row_error(prefix.visits, 1) <= kMostError;
+    prefix.rows = detail::row_error(prefix.visits, 1) <= kBeamError;
     if (lane_id() == 0) leads[0] = prefix.sink;
   } else {
     const int word = level - 1;
@@ -317,7 +317,7 @@ __global__ void __launch_bounds__(kExpandWarps<kNarrow>* kWarp, kNarrow       ? 
         prefix.visits =
             fmax(prefix.visits, diagonal * c.sums[static_cast<std::int64_t>(b) * c.ld + level]);
         growth.error = detail::row_error(prefix.visits, prefix.amplification);
-        prefix.rows = growth.error <= kMostError;
+        prefix.rows = growth.error <= kBeamError;
         growth.use_row(row, leads);
       }
       if (!prefix.rows) {

@@ -15,12 +15,10 @@
 
 namespace taproot::cuda {
 
-// As in src/sample/without_replacement/beam.cc.
-inline constexpr double kMostError = 1e-9;
-inline constexpr std::uint64_t kLevelBlocks = std::uint64_t{1} << 20;
+using detail::kBeamError;
 
-/// Entry h of a vector over the lanes; the same for all. By halves, of values and not of places, or
-/// the vector would have to be in memory.
+/// Entry h of a vector over the lanes, the same for all lanes. It is found by halving values, since
+/// a variable index would force the vector out of registers.
 template <int kChunk>
 __device__ __forceinline__ double entry(const double (&x)[kChunk], int h) {
   double half[kChunk];
@@ -174,13 +172,12 @@ struct Growth {
 
   /// Random numbers of a child: two blocks each, the first for its head, the second for its Gumbel.
   __device__ __forceinline__ void draw() {
-    const std::uint64_t first = static_cast<std::uint64_t>(level) * kLevelBlocks +
+    const std::uint64_t first = static_cast<std::uint64_t>(level) * detail::kLevelBlocks +
                                 2 * static_cast<std::uint64_t>(base + lane_id());
-    const std::uint32_t sentence = a.first_sentence + static_cast<std::uint32_t>(b);
+    const detail::StreamKey key = a.keys[b];
     const auto sample = static_cast<std::uint32_t>(s);
-    constexpr auto kPurpose = static_cast<std::uint32_t>(detail::Purpose::kBeam);
-    const auto heads = detail::philox_block(a.seed, sentence, sample, kPurpose, first);
-    const auto gumbels = detail::philox_block(a.seed, sentence, sample, kPurpose, first + 1);
+    const auto heads = detail::philox_block(key, sample, detail::Purpose::kBeam, first);
+    const auto gumbels = detail::philox_block(key, sample, detail::Purpose::kBeam, first + 1);
     uniform[0] = detail::to_uniform(heads.draws[0]);
     uniform[1] = detail::to_uniform(heads.draws[1]);
     exponential = detail::to_exponential(gumbels.draws[0], gumbels.draws[1]);
@@ -240,7 +237,7 @@ struct Growth {
     law.sum();
     __syncwarp();
     const double inverse = 1 / law.total;
-    if (!(bits <= kMostNarrowBits && kNarrowError * inverse <= kMostError)) {
+    if (!(bits <= kMostNarrowBits && kNarrowError * inverse <= kBeamError)) {
       make_exact(scratch.take(n, level));
       scratch.give();
       return;
@@ -263,7 +260,7 @@ struct Growth {
       return;
     }
     double left = law.total;
-    uncertain = error > 0 && !(error < kMostError * left);
+    uncertain = error > 0 && !(error < kBeamError * left);
     if (uncertain) left += a.c.ld * error;
     const double e = __shfl_sync(kAllLanes, exponential, count - base);
     y = left > 0 ? last + e / left : HUGE_VAL;
