@@ -12,7 +12,7 @@ namespace taproot::detail {
 /// kernel may use, the diagonal and the columns beyond n, is zero.
 inline void fill_positive(int n, std::size_t ld, Buffer<double>& matrix) {
   matrix.resize((static_cast<std::size_t>(n) + 1) * ld);
-  Stream stream(7, static_cast<std::uint32_t>(n), 0, Purpose::kTree);
+  Stream stream(stream_key(7, static_cast<std::uint32_t>(n)), 0, Purpose::kTree);
   for (int m = 0; m <= n; ++m) {
     for (std::size_t h = 0; h < ld; ++h) {
       const bool used =

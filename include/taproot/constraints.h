@@ -47,21 +47,4 @@ class TAPROOT_API Constraints {
   std::int32_t length_ = -1;  // Of a partial tree.
 };
 
-/// The scores of a batch under constraints, one for each sentence, and the memory they are in.
-class TAPROOT_API ConstrainedScores {
- public:
-  /// Throws std::invalid_argument unless there is one constraint a sentence and each fits().
-  ConstrainedScores(const Scores& scores, std::span<const Constraints> constraints);
-  ConstrainedScores(const ConstrainedScores&) = delete;  // Its views would be of the original.
-  ConstrainedScores& operator=(const ConstrainedScores&) = delete;
-  ConstrainedScores(ConstrainedScores&&) noexcept = default;
-  ConstrainedScores& operator=(ConstrainedScores&&) noexcept = default;
-
-  const Scores& scores() const { return scores_; }
-
- private:
-  std::vector<std::vector<double>> memory_;
-  Scores scores_;
-};
-
 }  // namespace taproot

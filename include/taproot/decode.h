@@ -12,9 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "taproot/batch.h"
 #include "taproot/factorization.h"
-#include "taproot/sample.h"
 #include "taproot/scores.h"
 #include "taproot/types.h"
 
@@ -24,25 +22,38 @@ namespace taproot {
 /// bad_score.
 inline constexpr double kMaxDecodeScore = 1e300;
 
+/// The tree of the largest score under the root rule, into heads [n]. If the outcome is not ok,
+/// nothing is written. `score`, if not null, takes the sum of its scores, rounded once. O(n^2),
+/// more where many scores tie. Throws std::invalid_argument unless heads has n entries.
+TAPROOT_API Outcome argmax(const ScoreView& scores, RootRule root, std::span<std::int32_t> heads,
+                           double* score, Workspace& workspace);
+
 /// A tree, and the sum of its scores rounded once.
 struct ScoredTree {
   Tree heads;
   double score = 0;
 };
 
-/// The tree of the largest score under the root rule, into heads [n]. If the outcome is not ok,
-/// nothing is written. `score`, if not null, takes the sum of its scores, rounded once. O(n^2),
-/// more where many scores tie.
-/// Throws std::invalid_argument unless heads has n entries.
-TAPROOT_API Outcome argmax(const ScoreView& scores, RootRule root, std::span<std::int32_t> heads,
-                           Workspace& workspace, double* score = nullptr);
-
-/// The same, by itself. Throws std::invalid_argument if the outcome is not ok.
+/// The same by itself. Throws SentenceError if the outcome is not ok.
 TAPROOT_API ScoredTree argmax(const ScoreView& scores, RootRule root = RootRule::kSingle);
 
-/// The trees by score, largest first, as many as there are or are asked for. O(n^2) a tree, more
-/// where many scores tie; 40 (n+1)^2 bytes, and some 500 + 4 n bytes a tree. Moved from, it may
-/// only be assigned to or destroyed.
+/// Trees in the order of their scores, largest first.
+struct BestTrees {
+  int n = 0;
+  std::vector<std::int32_t> heads;   ///< [size()][n]
+  std::vector<std::int32_t> labels;  ///< Likewise, from a DependencyTrees with labels; else empty.
+  std::vector<double> score;         ///< The sum of a tree's scores, rounded once.
+  std::vector<double> log_prob;      ///< From DependencyTrees::kbest() if asked for; else empty.
+
+  std::size_t size() const { return score.size(); }
+  TreeView operator[](std::size_t i) const {
+    return TreeView(heads).subspan(i * static_cast<std::size_t>(n), static_cast<std::size_t>(n));
+  }
+};
+
+/// Gives one tree after the other in the order of their scores, as long as there are any. O(n^2)
+/// per tree, more where many scores tie; 40 (n+1)^2 bytes, and some 500 + 4 n bytes per tree. Moved
+/// from, it may only be assigned to or destroyed.
 class TAPROOT_API KBestIterator {
  public:
   KBestIterator();
@@ -53,8 +64,8 @@ class TAPROOT_API KBestIterator {
   /// Copies the scores. If the outcome is not ok, there is no next().
   Outcome build(const ScoreView& scores, RootRule root);
 
-  /// The next tree into heads [n]; its score is not larger than that of the one before. False if
-  /// there is none.
+  /// The next tree into heads [n]; its score is not larger than the one before. False if there is
+  /// none.
   bool next(std::span<std::int32_t> heads, double& score);
 
  private:
@@ -62,10 +73,9 @@ class TAPROOT_API KBestIterator {
   std::unique_ptr<State> state_;
 };
 
-/// The k best trees, or all if there are fewer. Throws std::invalid_argument if the outcome is not
-/// ok.
-TAPROOT_API std::vector<ScoredTree> kbest(const ScoreView& scores, std::size_t k,
-                                          RootRule root = RootRule::kSingle);
+/// The k best trees, or all if there are fewer. Throws SentenceError if the outcome is not ok.
+TAPROOT_API BestTrees kbest(const ScoreView& scores, std::size_t k,
+                            RootRule root = RootRule::kSingle);
 
 /// Minimum Bayes risk: the tree that maximizes the expected number of right heads, sum of
 /// p(head -> m) over its edges, among the trees of the sentence's rule and allowed edges. O(n^3)
@@ -77,17 +87,8 @@ TAPROOT_API Tree mbr(const Factorization& f);
 /// drawn from p. Throws unless there are n heads in 0..n.
 TAPROOT_API double expected_attachment(const Factorization& f, TreeView heads);
 
-/// Of every sentence, into out[b]. `outcomes` as in taproot/batch.h; `scores_out`, if not empty,
-/// has one entry per sentence.
-TAPROOT_API void argmax(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,
-                        std::span<const TreeBuffer> out, std::span<double> scores_out = {});
-TAPROOT_API void mbr(Pool& pool, const Scores& scores, std::span<Outcome> outcomes,
-                     std::span<const TreeBuffer> out);
-TAPROOT_API void kbest(Pool& pool, const Scores& scores, std::size_t k, std::span<Outcome> outcomes,
-                       std::span<std::vector<ScoredTree>> out);
-
 /// How trees compare with the gold ones.
-struct Attachment {
+struct TAPROOT_API Attachment {
   std::size_t words = 0;
   std::size_t heads = 0;   ///< right heads: UAS = heads / words
   std::size_t labels = 0;  ///< right heads with the right label: LAS = labels / words

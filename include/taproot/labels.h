@@ -11,7 +11,6 @@
 #include <span>
 #include <vector>
 
-#include "taproot/query.h"
 #include "taproot/scores.h"
 #include "taproot/types.h"
 
@@ -72,11 +71,10 @@ TAPROOT_API ScoreView add_labels(const ScoreView& scores, const LabelView& label
 TAPROOT_API void best_labels(const LabelView& labels, TreeView heads, std::span<std::int32_t> out);
 
 /// A label for each word's edge, label l with probability exp(L[h][m][l]) / sum: given a tree drawn
-/// from the log-sum scores, that makes a draw of a labeled tree. Depends on (seed, sentence,
+/// from the log-sum scores, that makes a sample of a labeled tree. Depends on (seed, sentence id,
 /// sample) alone.
 TAPROOT_API void sample_labels(const LabelView& labels, TreeView heads, std::uint64_t seed,
-                               std::uint32_t sentence, std::uint32_t sample,
-                               std::span<std::int32_t> out);
+                               std::uint64_t id, std::uint32_t sample, std::span<std::int32_t> out);
 
 /// Sum over the words of log P(label | edge): what the labels add to the log_prob of a tree under
 /// the log-sum scores.

@@ -2,8 +2,8 @@
 //
 // What a factored distribution over trees can be asked. p(t) = exp(score(t)) / Z throughout.
 //
-// Every function here throws std::invalid_argument when the factorization's outcome is not ok, or a
-// shape is wrong. The forms without a Workspace allocate one.
+// Every function here throws SentenceError when the factorization's outcome is not ok, and
+// std::invalid_argument when a shape is wrong. The forms without a Workspace allocate one.
 #pragma once
 
 #include <span>
@@ -13,12 +13,6 @@
 #include "taproot/types.h"
 
 namespace taproot {
-
-/// A matrix [n+1][n+1] over edges that the caller owns; entry (h, m) at data[h * head_stride + m].
-struct EdgeMatrix {
-  double* data;
-  std::ptrdiff_t head_stride;
-};
 
 /// log Z. O(1).
 TAPROOT_API double log_partition(const Factorization& f);

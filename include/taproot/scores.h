@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Views of the scores a parser gives: the library never owns, copies or changes them.
+// Views of the scores that a parser gives. The library never owns, copies or changes them.
 //
-// S[h][m] is the natural-log weight of the edge from head h to modifier m. Node 0 is ROOT, words
+// S[h][m] is the natural-log weight of the edge from head h to modifier m. Node 0 is ROOT and words
 // are 1..n, so a sentence is a matrix [n+1][n+1], row = head, column = modifier. -inf forbids an
 // edge. Column 0 and the diagonal are ignored, whatever they hold.
 #pragma once
@@ -20,9 +20,14 @@ namespace taproot {
 /// be negative or zero). The memory must outlive every call that is given the view.
 class TAPROOT_API ScoreView {
  public:
-  /// Row-major and contiguous: [n+1][n+1]. Throws std::invalid_argument when n < 0 or data is null.
+  /// Row-major and contiguous: [n+1][n+1]. Throws std::invalid_argument when n < 0, or when data is
+  /// null and n > 0.
   ScoreView(const float* data, int n);
   ScoreView(const double* data, int n);
+
+  /// The same with a check that there are (n+1)^2 elements (for n = 0 also none at all).
+  ScoreView(std::span<const float> data, int n);
+  ScoreView(std::span<const double> data, int n);
 
   /// S[h][m] = data[h * head_stride + m * modifier_stride].
   ScoreView(const float* data, int n, std::ptrdiff_t head_stride, std::ptrdiff_t modifier_stride);
@@ -54,31 +59,20 @@ class TAPROOT_API ScoreView {
   std::ptrdiff_t modifier_stride_;
 };
 
-/// A batch of sentences under one root rule. Building it allocates; using it does not.
-class TAPROOT_API Scores {
- public:
-  explicit Scores(std::vector<ScoreView> sentences, RootRule root = RootRule::kSingle);
+/// The sentences of a padded array [batch][max_n+1][max_n+1]: sentence b uses the top left corner
+/// of size lengths[b]+1, and what lies outside is never read. `lengths` may be empty: then all
+/// sentences have max_n words. Throws std::invalid_argument where lengths and shape contradict
+/// each other.
+TAPROOT_API std::vector<ScoreView> padded(std::span<const float> data, std::size_t batch, int max_n,
+                                          std::span<const std::int32_t> lengths = {});
+TAPROOT_API std::vector<ScoreView> padded(std::span<const double> data, std::size_t batch,
+                                          int max_n, std::span<const std::int32_t> lengths = {});
 
-  /// A padded array [B][max_n+1][max_n+1]; sentence b uses its top left corner of size
-  /// lengths[b]+1, and what lies outside is never read. `lengths` may be empty: all have max_n
-  /// words. Throws std::invalid_argument where lengths and shape contradict each other.
-  template <typename Real>
-  static Scores padded(std::span<const Real> data, std::size_t batch, int max_n,
-                       std::span<const std::int32_t> lengths, RootRule root = RootRule::kSingle);
-
-  /// All matrices one after the other, each [lengths[b]+1][lengths[b]+1] row-major.
-  /// Throws std::invalid_argument unless their sizes add up to data.size().
-  template <typename Real>
-  static Scores concatenated(std::span<const Real> data, std::span<const std::int32_t> lengths,
-                             RootRule root = RootRule::kSingle);
-
-  std::size_t size() const { return sentences_.size(); }
-  const ScoreView& operator[](std::size_t sentence) const { return sentences_[sentence]; }
-  RootRule root_rule() const { return root_; }
-
- private:
-  std::vector<ScoreView> sentences_;
-  RootRule root_;
-};
+/// The sentences of an array that holds one matrix [lengths[b]+1][lengths[b]+1] after the other.
+/// Throws std::invalid_argument unless their sizes add up to data.size().
+TAPROOT_API std::vector<ScoreView> concatenated(std::span<const float> data,
+                                                std::span<const std::int32_t> lengths);
+TAPROOT_API std::vector<ScoreView> concatenated(std::span<const double> data,
+                                                std::span<const std::int32_t> lengths);
 
 }  // namespace taproot

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "taproot/batch.h"
 #include "taproot/constraints.h"
 #include "taproot/cuda.h"
 #include "taproot/decode.h"
+#include "taproot/dependency_trees.h"
 #include "taproot/draw.h"
 #include "taproot/factorization.h"
 #include "taproot/labels.h"
@@ -13,4 +13,5 @@
 #include "taproot/scores.h"
 #include "taproot/tree.h"
 #include "taproot/types.h"
+#include "taproot/version.h"
 #include "taproot/without_replacement.h"

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The vocabulary of the library: root rules, per-sentence outcomes, trees.
+// The vocabulary of the library: root rules, outcomes of sentences, trees, and views of the memory
+// that answers are written to.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,15 +26,15 @@ enum class RootRule : std::uint8_t { kSingle, kMulti };
 /// "single" or "multi".
 TAPROOT_API std::string_view to_string(RootRule root);
 
-/// What became of one sentence. Data decides it, so it is a value and never an exception:
-/// one bad sentence leaves the others of its batch unharmed.
+/// What became of one sentence. The data decides it, so in a batch it is a value and never an
+/// exception: a bad sentence does not harm the others.
 enum class Status : std::uint8_t {
-  kOk,         ///< answered
-  kNoTree,     ///< the edges that are not forbidden admit no tree under the root rule
-  kBadScore,   ///< a score is NaN, +inf, or finite beyond +-kMaxScore
-  kEmpty,      ///< the sentence has no words
-  kStepLimit,  ///< a walk took more steps than it was allowed; see taproot/sample.h
-  /// what is left of the distribution is lost to rounding; see taproot/without_replacement.h
+  kOk,         ///< The sentence was answered.
+  kNoTree,     ///< The allowed edges admit no tree under the root rule.
+  kBadScore,   ///< A score is NaN, +inf, or finite with a magnitude above kMaxScore.
+  kEmpty,      ///< The sentence has no words.
+  kStepLimit,  ///< A walk took more steps than it was allowed; see taproot/sample.h.
+  /// The trees that are left are lost to rounding; see taproot/without_replacement.h.
   kNumericalLoss,
 };
 
@@ -40,10 +42,11 @@ enum class Status : std::uint8_t {
 /// on the command line and in Python.
 TAPROOT_API std::string_view to_string(Status status);
 
-/// Finite scores beyond this magnitude are bad_score: there a double resolves no tenth of a nat.
+/// Finite scores of a larger magnitude are bad_score: from there on neighboring doubles are more
+/// than a tenth of a nat apart.
 inline constexpr double kMaxScore = 1e15;
 
-/// A sentence's status; for bad_score also the first offending cell, in row-major order.
+/// The status of a sentence; for bad_score also the first offending cell, in row-major order.
 struct Outcome {
   Status status = Status::kOk;
   std::int32_t head = -1;
@@ -53,12 +56,46 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-/// One sentence in plain English that names what is wrong, where, and what to do about it.
-/// `sentence` is its index in the batch.
+/// A sentence in plain English that names what is wrong, where, and what to do about it.
+/// `sentence` is the index in the batch.
 TAPROOT_API std::string describe(const Outcome& outcome, std::size_t sentence);
 
-/// A tree over words 1..n is its heads: `heads[i - 1]` is the head of word i, 0 for ROOT.
+/// Thrown where a single answer is asked for and the sentence has none. (A batch gives the outcome
+/// of each sentence instead, and misuse throws std::invalid_argument.)
+class TAPROOT_API SentenceError : public std::runtime_error {
+ public:
+  explicit SentenceError(const Outcome& outcome, std::size_t sentence = 0);
+  ~SentenceError() override;
+  SentenceError(const SentenceError&) = default;
+  SentenceError& operator=(const SentenceError&) = default;
+
+  const Outcome& outcome() const { return outcome_; }
+
+ private:
+  Outcome outcome_;
+};
+
+/// A tree over words 1..n is the list of its heads: `heads[i - 1]` is the head of word i, 0 for
+/// ROOT.
 using Tree = std::vector<std::int32_t>;
 using TreeView = std::span<const std::int32_t>;
+
+/// A matrix [n+1][n+1] over edges that the caller owns: entry (h, m) is data[h * head_stride + m].
+struct EdgeMatrix {
+  double* data;
+  std::ptrdiff_t head_stride;
+};
+
+/// The same, to be read.
+struct ConstEdgeMatrix {
+  const double* data;
+  std::ptrdiff_t head_stride;
+};
+
+/// Where trees go: tree s of a call has its n heads at data + s * stride.
+struct TreeBuffer {
+  std::int32_t* data;
+  std::ptrdiff_t stride;
+};
 
 }  // namespace taproot

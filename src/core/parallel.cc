@@ -1,53 +1,205 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/parallel.h"
 
-#include <tbb/blocked_range.h>
-#include <tbb/global_control.h>
-#include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
-#include <optional>
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "core/check.h"
+#include "core/forks.h"
 
 namespace taproot::detail {
+namespace {
 
-struct Parallel::Arena {
-  explicit Arena(int threads) : arena(threads) {
-    // More threads than cores only if asked for.
-    if (threads > tbb::info::default_concurrency()) {
-      control.emplace(tbb::global_control::max_allowed_parallelism,
-                      static_cast<std::size_t>(threads));
-    }
-  }
-  std::optional<tbb::global_control> control;
-  tbb::task_arena arena;
-};
+using Clock = std::chrono::steady_clock;
 
-Parallel::Parallel(int threads) : threads_(threads) {
-  require(threads >= 0, "Pool", "the number of threads is negative");
-  if (threads_ == 0) threads_ = tbb::info::default_concurrency();
-  if (threads_ > 1) arena_ = std::make_unique<Arena>(threads_);
+// Waking a thread takes tens of microseconds, as long as many a batch. So a thread that has nothing
+// to do looks for work for a while before it sleeps, and so does a caller for the end of a loop.
+constexpr std::chrono::microseconds kSpin{60};
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
 }
 
-Parallel::~Parallel() = default;
+template <typename Condition>
+bool spin_until(Condition&& condition) {
+  const auto end = Clock::now() + kSpin;
+  do {
+    for (int i = 0; i < 64; ++i) {
+      if (condition()) return true;
+      relax();
+    }
+  } while (Clock::now() < end);
+  return condition();
+}
 
-void Parallel::for_each(std::size_t count,
-                        const std::function<void(std::size_t, std::size_t)>& body) {
-  if (threads_ == 1) {
-    for (std::size_t item = 0; item < count; ++item) body(item, 0);
-    return;
-  }
-  arena_->arena.execute([&] {
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, 1), [&](const auto& range) {
-      const auto slot = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index());
-      for (std::size_t item = range.begin(); item != range.end(); ++item) {
-        // A body that waits for tasks of its own must not begin another item in the same slot.
-        tbb::this_task_arena::isolate([&] { body(item, slot); });
+// One loop. It lives on the caller's stack until the last thread that joined it has left.
+struct Loop {
+  std::size_t count;
+  std::size_t pieces;
+  int helpers;  // Threads that may join the caller.
+  Interrupt& interrupt;
+  const std::function<void(std::size_t, std::size_t)>& body;
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex = {};
+  std::exception_ptr error = nullptr;
+
+  void run() {
+    try {
+      for (;;) {
+        const std::size_t piece = next.fetch_add(1, std::memory_order_relaxed);
+        if (piece >= pieces) return;
+        interrupt.check();
+        body(count * piece / pieces, count * (piece + 1) / pieces);
       }
-    });
-  });
+    } catch (const Stopped&) {
+      // Whoever stopped the loop has the error.
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }
+
+  void fail(std::exception_ptr what) {
+    interrupt.stop();
+    next.store(pieces, std::memory_order_relaxed);
+    const std::lock_guard lock(mutex);
+    if (!error) error = std::move(what);
+  }
+};
+
+}  // namespace
+
+struct Parallel::Threads {
+  std::uint64_t born = fork_count();
+  std::atomic<bool> busy = false;
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::condition_variable left;
+  std::atomic<std::uint64_t> loops = 0;  // How many were begun; its change is the signal to work.
+  std::atomic<int> inside = 0;           // Threads at work on the loop.
+  Loop* loop = nullptr;
+  bool quit = false;
+  std::vector<std::thread> workers;
+
+  ~Threads() {
+    {
+      const std::lock_guard lock(mutex);
+      quit = true;
+      loops.fetch_add(1);
+    }
+    wake.notify_all();
+    for (std::thread& worker : workers) worker.join();
+  }
+
+  void start(int count) {
+    while (workers.size() < static_cast<std::size_t>(count)) {
+      workers.emplace_back([this, seen = loops.load()] { work(seen); });
+    }
+  }
+
+  void work(std::uint64_t seen) {
+    for (;;) {
+      spin_until([&] { return loops.load(std::memory_order_acquire) != seen; });
+      Loop* mine = nullptr;
+      {
+        std::unique_lock lock(mutex);
+        wake.wait(lock, [&] { return loops.load() != seen; });
+        seen = loops.load();
+        if (quit) return;
+        mine = loop;
+        if (mine != nullptr && inside.load() == mine->helpers) mine = nullptr;
+        if (mine != nullptr) inside.fetch_add(1);
+      }
+      if (mine == nullptr) continue;  // The loop is over already, or has helpers enough.
+      mine->run();
+      {
+        const std::lock_guard lock(mutex);
+        inside.fetch_sub(1);
+      }
+      left.notify_one();
+    }
+  }
+
+  void run(Loop& job) {
+    {
+      const std::lock_guard lock(mutex);
+      loop = &job;
+      loops.fetch_add(1, std::memory_order_release);
+    }
+    wake.notify_all();
+    job.run();
+    {
+      const std::lock_guard lock(mutex);
+      loop = nullptr;  // From here on nobody joins.
+    }
+    if (spin_until([&] { return inside.load(std::memory_order_acquire) == 0; })) {
+      const std::lock_guard lock(mutex);  // The last thread has let go of the mutex, too.
+      return;
+    }
+    std::unique_lock lock(mutex);
+    while (!left.wait_for(lock, Interrupt::kPeriod, [&] { return inside.load() == 0; })) {
+      lock.unlock();
+      try {
+        job.interrupt.check();
+      } catch (const Stopped&) {
+      } catch (...) {
+        job.fail(std::current_exception());
+      }
+      lock.lock();
+    }
+  }
+};
+
+Parallel::Parallel(int threads) : pool_(std::make_unique<Threads>()) { set_threads(threads); }
+
+void Parallel::set_threads(int threads) {
+  require(threads >= 0, "Pool", "the number of threads is negative");
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  threads_.store(threads == 0 ? cores : threads, std::memory_order_relaxed);
+}
+
+Parallel::~Parallel() {
+  // In the child of a fork the threads are not there to be joined.
+  if (pool_->born != fork_count()) static_cast<void>(pool_.release());
+}
+
+void Parallel::for_each(std::size_t count, Interrupt& interrupt,
+                        const std::function<void(std::size_t, std::size_t)>& body) {
+  if (count == 0) return;
+  const int wanted = threads();
+  if (wanted > 1 && count > 1) {
+    if (pool_->born != fork_count()) {
+      // A child of fork() has neither the threads nor, perhaps, an unlocked mutex. Nothing of the
+      // old pool can be used, not even its destructor.
+      static_cast<void>(pool_.release());
+      pool_ = std::make_unique<Threads>();
+    }
+    Threads& pool = *pool_;
+    if (!pool.busy.exchange(true, std::memory_order_acquire)) {
+      struct Release {
+        Threads& pool;
+        ~Release() { pool.busy.store(false, std::memory_order_release); }
+      } const release{pool};
+      pool.start(wanted - 1);
+      Loop loop{count, std::min(count, kPiecesPerThread * static_cast<std::size_t>(wanted)),
+                wanted - 1, interrupt, body};
+      pool.run(loop);
+      if (loop.error) std::rethrow_exception(loop.error);
+      return;
+    }
+  }
+  interrupt.check();
+  body(0, count);
 }
 
 }  // namespace taproot::detail

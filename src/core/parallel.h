@@ -1,30 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
 
+#include "core/interrupt.h"
+
 namespace taproot::detail {
 
-/// A fixed number of threads that share out loops.
+/// A fixed number of threads that share out loops: our own (parallel.cc) or, with TAPROOT_TBB,
+/// those of oneTBB (parallel_tbb.cc). The threads start with the first loop that needs them.
+///
+/// Safe to use from several threads: while a loop runs, another caller's loop, or one from within
+/// the first, runs on its caller's thread alone. Safe to use after fork(): a child starts threads
+/// of its own.
 class Parallel {
  public:
+  /// 0 means one thread per core. Throws std::invalid_argument when negative.
   explicit Parallel(int threads);
   ~Parallel();
   Parallel(const Parallel&) = delete;
   Parallel& operator=(const Parallel&) = delete;
 
-  int threads() const { return threads_; }
+  int threads() const { return threads_.load(std::memory_order_relaxed); }
+  /// As in the constructor; counts from the next loop on.
+  void set_threads(int threads);
 
-  /// Calls body(item, slot) for every item < count, in any order; calls that run at the same time
-  /// have different slots < threads(). With one thread: here, in order, without allocating.
-  void for_each(std::size_t count, const std::function<void(std::size_t, std::size_t)>& body);
+  /// Calls body(begin, end) for ranges that cover 0..count, in any order, from any thread; the
+  /// caller's works too. What a body throws ends the loop and is rethrown here; the interrupt is
+  /// asked while the caller waits. With one thread: here, in one piece, without allocating.
+  void for_each(std::size_t count, Interrupt& interrupt,
+                const std::function<void(std::size_t, std::size_t)>& body);
 
  private:
-  struct Arena;
-  int threads_;
-  std::unique_ptr<Arena> arena_;
+  struct Threads;
+  std::atomic<int> threads_ = 1;
+  std::unique_ptr<Threads> pool_;
 };
+
+/// How many pieces a loop is cut into for each thread: enough to even out long and short
+/// sentences, few enough for handing them out to cost nothing.
+inline constexpr std::size_t kPiecesPerThread = 16;
 
 }  // namespace taproot::detail

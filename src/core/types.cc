@@ -25,6 +25,11 @@ std::string_view to_string(Status status) {
   return "unknown";
 }
 
+SentenceError::SentenceError(const Outcome& outcome, std::size_t sentence)
+    : std::runtime_error(describe(outcome, sentence)), outcome_(outcome) {}
+
+SentenceError::~SentenceError() = default;
+
 std::string describe(const Outcome& outcome, std::size_t sentence) {
   const std::string where = "sentence " + std::to_string(sentence) + ": ";
   switch (outcome.status) {

@@ -8,8 +8,8 @@
 
 namespace taproot {
 
-Outcome argmax(const ScoreView& scores, RootRule root, std::span<std::int32_t> heads,
-               Workspace& workspace, double* score) {
+Outcome argmax(const ScoreView& scores, RootRule root, std::span<std::int32_t> heads, double* score,
+               Workspace& workspace) {
   const int n = scores.n();
   const auto words = static_cast<std::size_t>(n);
   detail::require(heads.size() == words, "argmax", "heads must have n entries");
@@ -27,8 +27,8 @@ Outcome argmax(const ScoreView& scores, RootRule root, std::span<std::int32_t> h
 ScoredTree argmax(const ScoreView& scores, RootRule root) {
   ScoredTree tree{Tree(static_cast<std::size_t>(scores.n())), 0};
   Workspace workspace;
-  const Outcome outcome = argmax(scores, root, tree.heads, workspace, &tree.score);
-  if (!outcome.ok()) detail::misuse("argmax", describe(outcome, 0));
+  const Outcome outcome = argmax(scores, root, tree.heads, &tree.score, workspace);
+  if (!outcome.ok()) throw SentenceError(outcome);
   return tree;
 }
 

@@ -153,14 +153,19 @@ bool KBestIterator::next(std::span<std::int32_t> heads, double& score) {
   return true;
 }
 
-std::vector<ScoredTree> kbest(const ScoreView& scores, std::size_t k, RootRule root) {
-  KBestIterator best;
-  const Outcome outcome = best.build(scores, root);
-  if (!outcome.ok()) detail::misuse("kbest", describe(outcome, 0));
-  std::vector<ScoredTree> trees;
-  ScoredTree tree{Tree(index(scores.n())), 0};
-  while (trees.size() < k && best.next(tree.heads, tree.score)) trees.push_back(tree);
-  return trees;
+BestTrees kbest(const ScoreView& scores, std::size_t k, RootRule root) {
+  KBestIterator trees;
+  const Outcome outcome = trees.build(scores, root);
+  if (!outcome.ok()) throw SentenceError(outcome);
+  BestTrees best;
+  best.n = scores.n();
+  Tree heads(static_cast<std::size_t>(scores.n()));
+  double score = 0;
+  while (best.size() < k && trees.next(heads, score)) {
+    best.heads.insert(best.heads.end(), heads.begin(), heads.end());
+    best.score.push_back(score);
+  }
+  return best;
 }
 
 }  // namespace taproot

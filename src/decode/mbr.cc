@@ -10,7 +10,7 @@
 namespace taproot {
 
 void mbr(const Factorization& f, std::span<std::int32_t> heads, Workspace& workspace) {
-  const detail::FactorData& data = detail::require_ok(f, "mbr");
+  const detail::FactorData& data = detail::require_ok(f);
   const int n = f.n();
   const auto words = static_cast<std::size_t>(n);
   detail::require(heads.size() == words, "mbr", "heads must have n entries");
@@ -44,7 +44,7 @@ Tree mbr(const Factorization& f) {
 }
 
 double expected_attachment(const Factorization& f, TreeView heads) {
-  const detail::FactorData& data = detail::require_ok(f, "expected_attachment");
+  const detail::FactorData& data = detail::require_ok(f);
   detail::require(heads.size() == static_cast<std::size_t>(f.n()), "expected_attachment",
                   "heads must have n entries");
   Workspace workspace;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/format.h"
 #include "core/scaled_product.h"
 #include "eliminate/factor.h"
 #include "eliminate/factor_data.h"
@@ -27,11 +28,6 @@ namespace {
 //   - beyond that, nothing underflows at all as long as the factors' positive entries stay within
 //     2^-500 and 2^500, since each is made of products of two of them over a pivot.
 // A bound on the single pivots alone would not do; docs/numerics.md has the argument in full.
-constexpr double kSafeBits = 700;
-constexpr double kSafeLow = 0x1p-500;
-constexpr double kSafeHigh = 0x1p500;
-constexpr double kNegligibleBits = 256;
-
 bool double_suffices(FactorData& data, const ScaledProduct& bound, const ScaledProduct& z,
                      double flushed) {
   data.tame = false;
@@ -104,6 +100,7 @@ Outcome eliminate_table(FactorData& data, Scratch& scratch) {
 void eliminate_into(FactorData& data, const ScoreView& scores, RootRule root, Scratch& scratch) {
   // Whatever throws on the way leaves a factorization that answers nothing.
   data.outcome = {Status::kEmpty};
+  data.has_marginals = false;
   Outcome outcome = load_scores(scores, root, data.table);
   if (outcome.ok()) outcome = eliminate_table(data, scratch);
   data.outcome = outcome;

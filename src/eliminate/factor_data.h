@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "core/buffer.h"
+#include "core/interrupt.h"
 #include "core/wide.h"
 #include "scores/reach.h"
 #include "scores/score_table.h"
-#include "taproot/batch.h"
 #include "taproot/factorization.h"
 
 namespace taproot::detail {
@@ -53,6 +53,9 @@ struct FactorData {
   /// Z of the scaled weights is mantissa * 2^exponent; of the scores, times 2^table.total_scale.
   double mantissa = 1;
   double exponent = 0;
+  /// The marginals [n+1][ld], row = head, where keep_marginals() has put them.
+  Buffer<double> marginals;
+  bool has_marginals = false;
 
   /// Kept up to this length; beyond, memory is worth more than recomputing them.
   static constexpr int kKeepWeights = 1000;
@@ -70,6 +73,7 @@ struct PathScratch;
 struct DecodeScratch;
 
 struct Scratch {
+  Interrupt* interrupt = nullptr;  ///< Whom long work asks whether to go on; may be null.
   ReachScratch reach;
   Buffer<double> square;         ///< Weights while factoring, the gradient while querying.
   Buffer<double> probabilities;  ///< Marginals that a query sums over, or values at edges.
@@ -94,7 +98,10 @@ struct Access {
   static FactorData& data(Factorization& f) { return *f.data_; }
   static const FactorData& data(const Factorization& f) { return *f.data_; }
   static Scratch& scratch(Workspace& w) { return *w.scratch_; }
-  static Pool::Impl& impl(Pool& p) { return *p.impl_; }
+  template <typename T>
+  static auto& impl(T& object) {
+    return *object.impl_;
+  }
 };
 
 /// eliminate() on the insides.

@@ -33,8 +33,8 @@ bool forbids_support(const FactorData& q, const FactorData& p, Scratch& scratch)
 template <typename Finish, typename Value>
 double compare(const Factorization& p, const Factorization& q, Workspace& workspace,
                const char* function, Finish&& finish, Value&& value) {
-  const FactorData& p_data = require_ok(p, function);
-  const FactorData& q_data = require_ok(q, function);
+  const FactorData& p_data = require_ok(p);
+  const FactorData& q_data = require_ok(q);
   require(p.n() == q.n(), function, "the two sentences differ in length");
   require(p.root_rule() == q.root_rule(), function, "the two differ in their root rule");
   Scratch& scratch = Access::scratch(workspace);

@@ -4,7 +4,7 @@
 namespace taproot {
 
 double entropy(const Factorization& f, Workspace& workspace) {
-  const detail::FactorData& data = detail::require_ok(f, "entropy");
+  const detail::FactorData& data = detail::require_ok(f);
   const double* p = detail::marginals_in(data, detail::Access::scratch(workspace));
   const double mean_score = detail::sum_over_edges(
       data, p, [&](int h, int m) { return detail::scaled_score(data.table, h, m); });

@@ -110,7 +110,7 @@ Wide single_root_steps(const FactorData& data, Scratch& scratch) {
 }  // namespace detail
 
 double expected_steps(const Factorization& f, Workspace& workspace) {
-  const detail::FactorData& data = detail::require_ok(f, "expected_steps");
+  const detail::FactorData& data = detail::require_ok(f);
   detail::Scratch& scratch = detail::Access::scratch(workspace);
   return (f.root_rule() == RootRule::kMulti ? detail::multi_root_steps(data, scratch)
                                             : detail::single_root_steps(data, scratch))
@@ -123,7 +123,7 @@ double expected_steps(const Factorization& f) {
 }
 
 double expected_tries(const Factorization& f, Workspace& workspace) {
-  const detail::FactorData& data = detail::require_ok(f, "expected_tries");
+  const detail::FactorData& data = detail::require_ok(f);
   detail::Scratch& scratch = detail::Access::scratch(workspace);
   detail::FactorData& other = scratch.other;
   const bool single = f.root_rule() == RootRule::kSingle;

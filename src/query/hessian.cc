@@ -227,7 +227,7 @@ void fill_tame(const FactorData& data, const double* values, double scale, Scrat
 void hessian_product(const Factorization& f, std::span<const double> direction, EdgeMatrix out,
                      Workspace& workspace) {
   constexpr const char* kName = "hessian_product";
-  const detail::FactorData& data = detail::require_ok(f, kName);
+  const detail::FactorData& data = detail::require_ok(f);
   const std::size_t side = static_cast<std::size_t>(f.n()) + 1;
   detail::require(direction.size() == side * side, kName, "direction must have (n+1)^2 entries");
   detail::require(out.data != nullptr, kName, "out is null");
@@ -248,7 +248,7 @@ void hessian_product(const Factorization& f, std::span<const double> direction, 
 }
 
 std::vector<double> hessian_product(const Factorization& f, std::span<const double> direction) {
-  detail::require_ok(f, "hessian_product");
+  detail::require_ok(f);
   const std::size_t side = static_cast<std::size_t>(f.n()) + 1;
   std::vector<double> out(side * side);
   Workspace workspace;

@@ -5,7 +5,7 @@
 namespace taproot {
 
 double log_partition(const Factorization& f) {
-  const detail::FactorData& data = detail::require_ok(f, "log_partition");
+  const detail::FactorData& data = detail::require_ok(f);
   return detail::log_scaled(data.mantissa, data.exponent + data.table.total_scale);
 }
 

@@ -14,7 +14,7 @@ double detail::tree_log_prob(const FactorData& data, const std::int32_t* heads) 
 }
 
 double log_prob(const Factorization& f, TreeView heads) {
-  const detail::FactorData& data = detail::require_ok(f, "log_prob");
+  const detail::FactorData& data = detail::require_ok(f);
   detail::require(heads.size() == static_cast<std::size_t>(f.n()), "log_prob",
                   "heads must have n entries");
   for (const std::int32_t head : heads) {

@@ -100,23 +100,39 @@ void fill_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out) {
 }
 
 const double* marginals_in(const FactorData& data, Scratch& scratch) {
+  if (data.has_marginals) return data.marginals.data();
   const std::size_t size = (static_cast<std::size_t>(data.table.n) + 1) * data.table.ld;
   double* p = scratch.probabilities.resize(size);
   fill_marginals(data, scratch, {p, static_cast<std::ptrdiff_t>(data.table.ld)});
   return p;
 }
 
+void keep_marginals(Factorization& f, Workspace& workspace) {
+  FactorData& data = Access::data(f);
+  if (data.has_marginals) return;
+  const std::size_t ld = data.table.ld;
+  double* p = data.marginals.resize((static_cast<std::size_t>(data.table.n) + 1) * ld);
+  fill_marginals(data, Access::scratch(workspace), {p, static_cast<std::ptrdiff_t>(ld)});
+  data.has_marginals = true;
+}
+
 }  // namespace detail
 
 void marginals(const Factorization& f, EdgeMatrix out, Workspace& workspace) {
-  const detail::FactorData& data = detail::require_ok(f, "marginals");
+  const detail::FactorData& data = detail::require_ok(f);
   detail::require(out.data != nullptr, "marginals", "out is null");
   detail::require(out.head_stride > f.n(), "marginals", "out's rows overlap");
-  detail::fill_marginals(data, detail::Access::scratch(workspace), out);
+  if (!data.has_marginals) {
+    return detail::fill_marginals(data, detail::Access::scratch(workspace), out);
+  }
+  for (int h = 0; h <= f.n(); ++h) {
+    std::copy_n(data.marginals.data() + static_cast<std::size_t>(h) * data.table.ld, f.n() + 1,
+                out.data + h * out.head_stride);
+  }
 }
 
 std::vector<double> marginals(const Factorization& f) {
-  detail::require_ok(f, "marginals");
+  detail::require_ok(f);
   const std::size_t side = static_cast<std::size_t>(f.n()) + 1;
   std::vector<double> out(side * side);
   Workspace workspace;

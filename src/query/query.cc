@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/query.h"
 
-#include <string>
-
 #include "core/check.h"
 #include "core/ln2.h"
 #include "scores/weights.h"
 
 namespace taproot::detail {
 
-const FactorData& require_ok(const Factorization& f, const char* function) {
+const FactorData& require_ok(const Factorization& f) {
   const FactorData& data = Access::data(f);
-  if (!data.outcome.ok()) {
-    misuse(function, "the factorization has status " + std::string(to_string(data.outcome.status)));
-  }
+  if (!data.outcome.ok()) throw SentenceError(data.outcome);
   return data;
 }
 

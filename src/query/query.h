@@ -8,8 +8,8 @@
 
 namespace taproot::detail {
 
-/// The insides of f; throws in the name of `function` unless its outcome is ok.
-const FactorData& require_ok(const Factorization& f, const char* function);
+/// The insides of f; throws SentenceError unless its outcome is ok.
+const FactorData& require_ok(const Factorization& f);
 
 /// log Z of the scaled weights.
 double scaled_log_partition(const FactorData& data);
@@ -26,7 +26,10 @@ inline constexpr std::size_t kHeads = 8;
 /// marginals(), unchecked.
 void fill_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out);
 
-/// The marginals, row-major [n+1][ld], in scratch.probabilities.
+/// Computes the marginals of f and keeps them there, for all later queries.
+void keep_marginals(Factorization& f, Workspace& workspace);
+
+/// The marginals, row-major [n+1][ld]: those that f keeps, or new ones in scratch.probabilities.
 const double* marginals_in(const FactorData& data, Scratch& scratch);
 
 /// Zero for what rounded below it; NaN stays NaN.

@@ -9,7 +9,7 @@
 namespace taproot {
 
 void root_marginals(const Factorization& f, std::span<double> out, Workspace& workspace) {
-  const detail::FactorData& data = detail::require_ok(f, "root_marginals");
+  const detail::FactorData& data = detail::require_ok(f);
   detail::Scratch& scratch = detail::Access::scratch(workspace);
   const auto n = static_cast<std::size_t>(f.n());
   detail::require(out.size() == n, "root_marginals", "out must have n entries");

@@ -15,37 +15,34 @@ namespace taproot {
 namespace detail {
 namespace {
 
-// auto's budget: so many steps of a walk for each word. A constant of the format, since it decides
-// which trees a seed gives.
-constexpr std::uint64_t kBudgetPerWord = 16;
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 
 }  // namespace
 }  // namespace detail
 
 struct Sampler::Tables {
-  Factorization own;  // Of a sampler that was built from scores.
   const detail::FactorData* data = nullptr;
   int n = 0;
   RootRule rule = RootRule::kSingle;
-  SampleOptions options;
+  Algorithm algorithm = Algorithm::kAuto;
   detail::Walk walk;
   detail::Buffer<detail::AliasSlot> root_slots;  // Of words 1..n at 0..n-1.
   detail::EliminationSampler elimination;
   detail::Colbourn colbourn;
 
   bool walks_from_a_root() const {
-    return rule == RootRule::kSingle && options.algorithm != Algorithm::kWilsonReject &&
-           options.algorithm != Algorithm::kElimination;
+    return rule == RootRule::kSingle && algorithm != Algorithm::kWilsonReject &&
+           algorithm != Algorithm::kElimination;
   }
 
   void build_root(const Factorization& f, Workspace& workspace);
   int sample_root(detail::Stream& stream) const {
     return 1 + detail::sample_alias(root_slots.data(), n, stream);
   }
-  bool sample_tree(detail::Stream& stream, detail::Scratch& memory, std::int32_t* heads,
-                   SampleStatistics& statistics) const;
-  bool sample_walk(int root, detail::Stream& stream, detail::Scratch& memory, std::int32_t* heads,
+  bool sample_tree(std::uint64_t step_limit, detail::Stream& stream, detail::Scratch& memory,
+                   std::int32_t* heads, SampleStatistics& statistics) const;
+  bool sample_walk(int root, std::uint64_t step_limit, detail::Stream& stream,
+                   detail::Scratch& memory, std::int32_t* heads,
                    SampleStatistics& statistics) const;
 };
 
@@ -59,7 +56,7 @@ void Sampler::Tables::build_root(const Factorization& f, Workspace& workspace) {
   detail::Scratch& scratch = detail::Access::scratch(workspace);
   const auto words = static_cast<std::size_t>(n);
   double* p = scratch.probabilities.resize(2 * words);
-  if (options.algorithm == Algorithm::kWilsonRc) {
+  if (algorithm == Algorithm::kWilsonRc) {
     // But for words that no tree has as its root: from there a walk would not end.
     const detail::FactorData& source = detail::Access::data(f);
     double top = -HUGE_VAL;
@@ -78,17 +75,17 @@ void Sampler::Tables::build_root(const Factorization& f, Workspace& workspace) {
                      p + words, work, work + words);
 }
 
-void Sampler::build(const Factorization& f, const SampleOptions& options, Workspace& workspace) {
-  const detail::FactorData& data = detail::require_ok(f, "Sampler::build");
-  detail::require_goes_with(options.algorithm, f.root_rule(), "Sampler::build");
+void Sampler::build(const Factorization& f, Algorithm algorithm, Workspace& workspace) {
+  const detail::FactorData& data = detail::require_ok(f);
+  detail::require_goes_with(algorithm, f.root_rule(), "Sampler::build");
   detail::Scratch& scratch = detail::Access::scratch(workspace);
   Tables& t = *tables_;
-  t.data = nullptr;  // Until all is there: what throws on the way leaves nothing to draw from.
+  t.data = nullptr;  // If something throws below, the sampler counts as not built.
   t.n = f.n();
   t.rule = f.root_rule();
-  t.options = options;
+  t.algorithm = algorithm;
   if (t.walks_from_a_root()) t.build_root(f, workspace);
-  switch (options.algorithm) {
+  switch (algorithm) {
     case Algorithm::kElimination:
       t.elimination.build(data);
       break;
@@ -97,26 +94,19 @@ void Sampler::build(const Factorization& f, const SampleOptions& options, Worksp
       break;
     default:
       t.walk.build(data, !t.walks_from_a_root(), scratch);
-      if (options.algorithm == Algorithm::kAuto) t.elimination.build(data);
+      if (algorithm == Algorithm::kAuto) t.elimination.build(data);
   }
   t.data = &data;
 }
 
-Outcome Sampler::build(const ScoreView& scores, RootRule root, const SampleOptions& options,
-                       Workspace& workspace) {
-  tables_->data = nullptr;
-  const Outcome outcome = eliminate(scores, root, tables_->own, workspace);
-  if (outcome.ok()) build(tables_->own, options, workspace);
-  return outcome;
-}
-
 // One walk or, for wilson-reject, as many as it takes.
-bool Sampler::Tables::sample_walk(int root, detail::Stream& stream, detail::Scratch& memory,
-                                  std::int32_t* heads, SampleStatistics& statistics) const {
-  const std::uint64_t limit = options.algorithm == Algorithm::kAuto
+bool Sampler::Tables::sample_walk(int root, std::uint64_t step_limit, detail::Stream& stream,
+                                  detail::Scratch& memory, std::int32_t* heads,
+                                  SampleStatistics& statistics) const {
+  const std::uint64_t limit = algorithm == Algorithm::kAuto
                                   ? detail::kBudgetPerWord * static_cast<std::uint64_t>(n)
-                              : options.step_limit == 0 ? detail::kNoLimit
-                                                        : options.step_limit;
+                              : step_limit == 0 ? detail::kNoLimit
+                                                : step_limit;
   std::uint8_t* in_tree = memory.supported.resize(static_cast<std::size_t>(n) + 1);
   std::uint64_t taken = 0;
   bool finished = false;
@@ -126,27 +116,28 @@ bool Sampler::Tables::sample_walk(int root, detail::Stream& stream, detail::Scra
       break;
     }
     ++statistics.tries;
-    finished = walk.run(root, limit - taken, stream, in_tree, heads, taken);
-  } while (finished && options.algorithm == Algorithm::kWilsonReject &&
+    finished = walk.run(root, limit - taken, stream, in_tree, heads, taken, memory.interrupt);
+  } while (finished && algorithm == Algorithm::kWilsonReject &&
            std::count(heads, heads + n, 0) != 1);
   statistics.steps += taken;
   return finished;
 }
 
-bool Sampler::Tables::sample_tree(detail::Stream& stream, detail::Scratch& memory,
-                                  std::int32_t* heads, SampleStatistics& statistics) const {
+bool Sampler::Tables::sample_tree(std::uint64_t step_limit, detail::Stream& stream,
+                                  detail::Scratch& memory, std::int32_t* heads,
+                                  SampleStatistics& statistics) const {
   ++statistics.trees;
-  if (options.algorithm == Algorithm::kElimination) {
+  if (algorithm == Algorithm::kElimination) {
     elimination.sample(0, stream, memory, heads);
     return true;
   }
   const int root = walks_from_a_root() ? sample_root(stream) : 0;
-  if (options.algorithm == Algorithm::kColbourn) {
+  if (algorithm == Algorithm::kColbourn) {
     if (colbourn.sample(root, stream, memory, heads)) ++statistics.fallbacks;
     return true;
   }
-  if (sample_walk(root, stream, memory, heads, statistics)) return true;
-  if (options.algorithm != Algorithm::kAuto) return false;
+  if (sample_walk(root, step_limit, stream, memory, heads, statistics)) return true;
+  if (algorithm != Algorithm::kAuto) return false;
   // The walk's length says nothing of its tree, so nothing is biased by throwing it away; but its
   // length does depend on the root, which stays.
   ++statistics.fallbacks;
@@ -154,28 +145,32 @@ bool Sampler::Tables::sample_tree(detail::Stream& stream, detail::Scratch& memor
   return true;
 }
 
-std::size_t Sampler::sample(std::uint32_t sentence, std::uint32_t first, std::size_t count,
-                            TreeBuffer out, Workspace& workspace, std::span<Status> statuses,
-                            SampleStatistics* statistics) const {
-  detail::require(tables_->data != nullptr, "Sampler::sample", "the sampler was not built");
-  detail::require(statuses.empty() || statuses.size() == count, "Sampler::sample",
+std::size_t Sampler::sample(std::uint64_t id, const SampleOptions& options, std::size_t count,
+                            TreeBuffer out, std::span<Status> statuses,
+                            SampleStatistics* statistics, Workspace& workspace) const {
+  constexpr const char* kName = "Sampler::sample";
+  detail::require(tables_->data != nullptr, kName, "the sampler was not built");
+  detail::require(options.algorithm == tables_->algorithm, kName,
+                  "the sampler was built for another algorithm");
+  detail::require(statuses.empty() || statuses.size() == count, kName,
                   "statuses must be empty or have one entry per tree");
-  detail::require(count <= (std::uint64_t{1} << 32) - first, "Sampler::sample",
-                  "samples are numbered below 2^32");
+  detail::require(count <= (std::uint64_t{1} << 32) - options.first_tree, kName,
+                  "trees are numbered below 2^32");
   detail::Scratch& memory = detail::Access::scratch(workspace);
   const auto n = static_cast<std::size_t>(tables_->n);
   std::int32_t* heads = memory.heads.resize(n);
+  const detail::StreamKey key = detail::stream_key(options.seed, id);
   SampleStatistics taken;
   std::size_t written = 0;
   for (std::size_t s = 0; s < count; ++s) {
-    detail::Stream stream(tables_->options.seed, sentence, first + static_cast<std::uint32_t>(s),
+    detail::Stream stream(key, options.first_tree + static_cast<std::uint32_t>(s),
                           detail::Purpose::kTree);
-    const bool drawn = tables_->sample_tree(stream, memory, heads, taken);
-    if (drawn) {
+    const bool found = tables_->sample_tree(options.step_limit, stream, memory, heads, taken);
+    if (found) {
       std::copy_n(heads, n, out.data + static_cast<std::ptrdiff_t>(s) * out.stride);
       ++written;
     }
-    if (!statuses.empty()) statuses[s] = drawn ? Status::kOk : Status::kStepLimit;
+    if (!statuses.empty()) statuses[s] = found ? Status::kOk : Status::kStepLimit;
   }
   if (statistics != nullptr) *statistics += taken;
   return written;
@@ -192,13 +187,14 @@ SampleStatistics& SampleStatistics::operator+=(const SampleStatistics& other) {
 std::vector<Tree> sample(const Factorization& f, std::size_t k, const SampleOptions& options) {
   Sampler sampler;
   Workspace workspace;
-  sampler.build(f, options, workspace);
+  sampler.build(f, options.algorithm, workspace);
   std::vector<Tree> trees(k, Tree(static_cast<std::size_t>(f.n())));
-  for (std::size_t s = 0; s < k; ++s) {
-    const TreeBuffer out{trees[s].data(), 0};
-    if (sampler.sample(0, static_cast<std::uint32_t>(s), 1, out, workspace) == 0) {
-      detail::misuse("sample", "tree " + std::to_string(s) + " met the step limit");
+  SampleOptions one = options;
+  for (Tree& tree : trees) {
+    if (sampler.sample(0, one, 1, {tree.data(), 0}, {}, nullptr, workspace) == 0) {
+      throw SentenceError({Status::kStepLimit});
     }
+    ++one.first_tree;
   }
   return trees;
 }

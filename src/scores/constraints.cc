@@ -85,17 +85,4 @@ ScoreView Constraints::apply(const ScoreView& scores, std::vector<double>& memor
   return {memory.data(), n};
 }
 
-ConstrainedScores::ConstrainedScores(const Scores& scores, std::span<const Constraints> constraints)
-    : scores_({}, scores.root_rule()) {
-  detail::require(constraints.size() == scores.size(), "ConstrainedScores",
-                  "there must be one constraint per sentence");
-  memory_.resize(scores.size());
-  std::vector<ScoreView> views;
-  views.reserve(scores.size());
-  for (std::size_t b = 0; b < scores.size(); ++b) {
-    views.push_back(constraints[b].apply(scores[b], memory_[b]));
-  }
-  scores_ = Scores(std::move(views), scores.root_rule());
-}
-
 }  // namespace taproot

@@ -121,10 +121,10 @@ void best_labels(const LabelView& labels, TreeView heads, std::span<std::int32_t
   }
 }
 
-void sample_labels(const LabelView& labels, TreeView heads, std::uint64_t seed,
-                   std::uint32_t sentence, std::uint32_t sample, std::span<std::int32_t> out) {
+void sample_labels(const LabelView& labels, TreeView heads, std::uint64_t seed, std::uint64_t id,
+                   std::uint32_t sample, std::span<std::int32_t> out) {
   check_tree("sample_labels", labels, heads, out.size());
-  detail::Stream stream(seed, sentence, sample, detail::Purpose::kLabel);
+  detail::Stream stream(detail::stream_key(seed, id), sample, detail::Purpose::kLabel);
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const int m = static_cast<int>(i) + 1;
     const double top = largest(labels, heads[i], m);

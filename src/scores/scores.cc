@@ -2,7 +2,6 @@
 #include "taproot/scores.h"
 
 #include <string>
-#include <utility>
 
 #include "core/check.h"
 
@@ -11,7 +10,13 @@ namespace {
 
 void check_view(const void* data, int n) {
   detail::require(n >= 0, "ScoreView", "the number of words is negative");
-  detail::require(data != nullptr, "ScoreView", "data is null");
+  detail::require(data != nullptr || n == 0, "ScoreView", "data is null");
+}
+
+void check_size(std::size_t size, int n) {
+  const std::size_t side = static_cast<std::size_t>(n) + 1;
+  detail::require(size == side * side || (size == 0 && n == 0), "ScoreView",
+                  "data must have (n+1)^2 elements");
 }
 
 std::size_t side(std::int32_t length) { return static_cast<std::size_t>(length) + 1; }
@@ -42,13 +47,20 @@ ScoreView::ScoreView(const double* data, int n, std::ptrdiff_t head_stride,
   check_view(data, n);
 }
 
-Scores::Scores(std::vector<ScoreView> sentences, RootRule root)
-    : sentences_(std::move(sentences)), root_(root) {}
+ScoreView::ScoreView(std::span<const float> data, int n) : ScoreView(data.data(), n) {
+  check_size(data.size(), n);
+}
+
+ScoreView::ScoreView(std::span<const double> data, int n) : ScoreView(data.data(), n) {
+  check_size(data.size(), n);
+}
+
+namespace {
 
 template <typename Real>
-Scores Scores::padded(std::span<const Real> data, std::size_t batch, int max_n,
-                      std::span<const std::int32_t> lengths, RootRule root) {
-  constexpr const char* kFunction = "Scores::padded";
+std::vector<ScoreView> padded_views(std::span<const Real> data, std::size_t batch, int max_n,
+                                    std::span<const std::int32_t> lengths) {
+  constexpr const char* kFunction = "padded";
   detail::require(max_n >= 0, kFunction, "the number of words is negative");
   const std::size_t size = side(max_n) * side(max_n);
   detail::require(data.size() / size == batch && data.size() % size == 0, kFunction,
@@ -65,13 +77,13 @@ Scores Scores::padded(std::span<const Real> data, std::size_t batch, int max_n,
     }
     sentences.emplace_back(data.data() + b * size, n, std::ptrdiff_t{max_n} + 1, 1);
   }
-  return Scores(std::move(sentences), root);
+  return sentences;
 }
 
 template <typename Real>
-Scores Scores::concatenated(std::span<const Real> data, std::span<const std::int32_t> lengths,
-                            RootRule root) {
-  constexpr const char* kFunction = "Scores::concatenated";
+std::vector<ScoreView> concatenated_views(std::span<const Real> data,
+                                          std::span<const std::int32_t> lengths) {
+  constexpr const char* kFunction = "concatenated";
   std::vector<ScoreView> sentences;
   sentences.reserve(lengths.size());
   std::size_t begin = 0;
@@ -85,16 +97,26 @@ Scores Scores::concatenated(std::span<const Real> data, std::span<const std::int
     begin += side(n) * side(n);
   }
   detail::require(begin == data.size(), kFunction, "data goes on after the last sentence");
-  return Scores(std::move(sentences), root);
+  return sentences;
 }
 
-template TAPROOT_API Scores Scores::padded(std::span<const float>, std::size_t, int,
-                                           std::span<const std::int32_t>, RootRule);
-template TAPROOT_API Scores Scores::padded(std::span<const double>, std::size_t, int,
-                                           std::span<const std::int32_t>, RootRule);
-template TAPROOT_API Scores Scores::concatenated(std::span<const float>,
-                                                 std::span<const std::int32_t>, RootRule);
-template TAPROOT_API Scores Scores::concatenated(std::span<const double>,
-                                                 std::span<const std::int32_t>, RootRule);
+}  // namespace
+
+std::vector<ScoreView> padded(std::span<const float> data, std::size_t batch, int max_n,
+                              std::span<const std::int32_t> lengths) {
+  return padded_views(data, batch, max_n, lengths);
+}
+std::vector<ScoreView> padded(std::span<const double> data, std::size_t batch, int max_n,
+                              std::span<const std::int32_t> lengths) {
+  return padded_views(data, batch, max_n, lengths);
+}
+std::vector<ScoreView> concatenated(std::span<const float> data,
+                                    std::span<const std::int32_t> lengths) {
+  return concatenated_views(data, lengths);
+}
+std::vector<ScoreView> concatenated(std::span<const double> data,
+                                    std::span<const std::int32_t> lengths) {
+  return concatenated_views(data, lengths);
+}
 
 }  // namespace taproot

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "core/format.h"
 #include "core/wide.h"
 #include "scores/score_table.h"
 
 namespace taproot::detail {
-
-/// Scaled weights that round below 2^kFlushExponent in their exponent are 0 in double;
-/// fill_weights() reports the largest of them.
-inline constexpr double kFlushExponent = -960;
 
 /// weights[h - first][m] = exp(S[h][m]) 2^-(scale[m] (+ root_scale for h = 0)) for heads
 /// first..last-1 and all columns of the table; 0 where the edge is forbidden. At most 1 unit in the

@@ -145,7 +145,7 @@ std::pair<double, double> guarded_by_sums(const Problem& problem, std::uint32_t 
   law::TreeCounts counts;
   double given_up = 0;
   for (std::uint32_t s = 0; s < trees; ++s) {
-    detail::Stream stream(5, 0, s, detail::Purpose::kTree);
+    detail::Stream stream(detail::stream_key(5, 0), s, detail::Purpose::kTree);
     Matrix b(size, std::vector<double>(size));
     for (std::size_t r = 0; r < size; ++r) {
       const int i = static_cast<int>(r) + 1;

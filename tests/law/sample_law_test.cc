@@ -170,7 +170,7 @@ TEST(WrongSamplers, AFreshRootAfterTheBudgetIsRejected) {
   for (const bool fresh : {true, false}) {
     TreeCounts counts;
     for (std::uint32_t s = 0; s < kTrees; ++s) {
-      detail::Stream stream(11, 0, s, detail::Purpose::kTree);
+      detail::Stream stream(detail::stream_key(11, 0), s, detail::Purpose::kTree);
       const auto sample_root = [&] {
         double u = stream.uniform();
         int root = 0;

@@ -54,7 +54,7 @@ std::vector<double> children_gumbels(const std::vector<double>& locations, doubl
 }
 
 Drawn draw_beam(const TwoLevels& two, std::size_t k, BeamFault fault, std::uint32_t sample) {
-  detail::Stream stream(3, 0, sample, detail::Purpose::kBeam);
+  detail::Stream stream(detail::stream_key(3, 0), sample, detail::Purpose::kBeam);
   const double root = fault == BeamFault::kRootAtZero ? 0 : stream.gumbel();
   const bool truncate = fault != BeamFault::kNoTruncation;
   using Candidate = std::pair<double, std::size_t>;
@@ -151,7 +151,7 @@ enum class TrieFault { kNone, kKeepsLeaf, kStaleParent };
 
 std::vector<std::size_t> draw_trie(const TwoLevels& two, std::size_t k, TrieFault fault,
                                    std::uint32_t sample) {
-  detail::Stream stream(4, 0, sample, detail::Purpose::kTree);
+  detail::Stream stream(detail::stream_key(4, 0), sample, detail::Purpose::kTree);
   const auto choose = [&](const std::vector<double>& mass) {
     double u = stream.uniform() * std::accumulate(mass.begin(), mass.end(), 0.0);
     std::size_t i = 0;

@@ -71,7 +71,7 @@ TEST(Range, DoubleIsGivenUpExactlyWhereItMust) {
   int tame = 0;
   int between = 0;
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {
-    detail::Stream stream(seed, 0, 0, detail::Purpose::kTree);
+    detail::Stream stream(detail::stream_key(seed, 0), 0, detail::Purpose::kTree);
     const int n = 3 + static_cast<int>(4 * stream.uniform());
     const auto side = static_cast<std::size_t>(n) + 1;
     Problem problem{n, std::vector<double>(side * side, -HUGE_VAL)};

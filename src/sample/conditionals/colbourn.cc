@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sample/conditionals/colbourn.h"
+#include "core/format.h"
 
 #include "sample/conditionals/choose.h"
 #include "sample/conditionals/path_scratch.h"
 
 namespace taproot::detail {
 namespace {
-
-constexpr double kMostError = 1e-10;
 
 // The heads of nodes i..n given those before, in the contracted form.
 template <typename T>
@@ -32,14 +31,14 @@ bool Colbourn::sample(int root, Stream& stream, Scratch& memory, std::int32_t* h
   const int sink = c.node(root);
   node_heads[sink] = 0;
   int i = 1;
-  if (row_error(c.visits(sink), 1) <= kMostError) {
+  if (row_error(c.visits(sink), 1) <= kColbournError) {
     double* p = path.vectors_double.resize(c.ld());
     path.rows.start(c, sink);
     for (; i <= c.n(); ++i) {
       if (i == sink) continue;
       path.rows.compute(i);
       path.rows.probabilities(i, p);
-      if (!(path.rows.error() <= kMostError)) break;
+      if (!(path.rows.error() <= kColbournError)) break;
       const int head = choose(p, c.ld(), sum_of(p, c.ld()), stream);
       if (!(p[head] > path.rows.error())) break;  // Perhaps impossible.
       node_heads[i] = head;

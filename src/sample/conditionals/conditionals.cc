@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sample/conditionals/conditionals.h"
+#include "core/format.h"
 
 #include <algorithm>
 #include <numeric>
@@ -39,10 +40,6 @@ HWY_EXPORT(inverse_row);
 namespace {
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
-// No part of a tree is less probable than the product over all columns of smallest weight over sum.
-// Double has 1022 bits; some are left for sums.
-constexpr double kFittingBits = 950;
 
 // The factors over Wide from the weights: those in double, converted, would lack what underflowed.
 Factors<Wide> factor_wide(const FactorData& data, Scratch& scratch) {

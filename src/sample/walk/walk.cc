@@ -25,18 +25,25 @@ void Walk::build(const FactorData& data, bool with_root, Scratch& scratch) {
 }
 
 bool Walk::run(int root, std::uint64_t limit, Stream& stream, std::uint8_t* in_tree,
-               std::int32_t* heads, std::uint64_t& steps) const {
+               std::int32_t* heads, std::uint64_t& steps, Interrupt* interrupt) const {
+  // A walk may take longer than anybody lives: it asks now and then whether to go on.
+  constexpr std::uint64_t kStepsBetween = std::uint64_t{1} << 16;
   const int count = n_ + 1;
   std::fill(in_tree, in_tree + count, std::uint8_t{0});
   in_tree[root] = 1;
   if (root != 0) heads[root - 1] = 0;
   std::uint64_t taken = 0;
+  std::uint64_t pause = std::min(limit, kStepsBetween);
   for (int start = 1; start <= n_; ++start) {
     int node = start;
     while (in_tree[node] == 0) {
-      if (taken == limit) {
-        steps += taken;
-        return false;
+      if (taken == pause) {
+        if (taken == limit) {
+          steps += taken;
+          return false;
+        }
+        check(interrupt);
+        pause += std::min(limit - taken, kStepsBetween);
       }
       ++taken;
       const int head =

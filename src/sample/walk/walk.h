@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/interrupt.h"
 #include "core/random.h"
 #include "eliminate/factor_data.h"
 #include "sample/walk/alias.h"
@@ -20,7 +21,7 @@ class Walk {
   /// heads drawn to steps and gives up, returning false, once there would be more than `limit` of
   /// them.
   bool run(int root, std::uint64_t limit, Stream& stream, std::uint8_t* in_tree,
-           std::int32_t* heads, std::uint64_t& steps) const;
+           std::int32_t* heads, std::uint64_t& steps, Interrupt* interrupt) const;
 
  private:
   int n_ = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sample/without_replacement/beam.h"
+#include "core/format.h"
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <type_traits>
 
 #include "core/check.h"
@@ -16,12 +16,6 @@ namespace {
 // Words whose rows are reduced in one pass: they stay in the first-level cache, and each ancestor's
 // row is read once for all of them.
 constexpr std::size_t kBlockWords = 8;
-
-// A law may come from rows while its error is below this part of the mass left in it.
-constexpr double kMostError = 1e-9;
-
-// Blocks of random numbers for each level: more than the children of a state can take.
-constexpr std::uint64_t kLevelBlocks = std::uint64_t{1} << 20;
 
 std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
 
@@ -43,11 +37,10 @@ std::size_t Beam<T>::bytes() const {
 }
 
 template <typename T>
-bool Beam<T>::run(const Conditionals& conditionals, std::size_t width, std::uint64_t seed,
-                  std::uint32_t sentence, Scratch& scratch, const std::function<bool()>& go_on) {
+void Beam<T>::run(const Conditionals& conditionals, std::size_t width, const StreamKey& key,
+                  Scratch& scratch) {
   const Conditionals& c = *(conditionals_ = &conditionals);
-  seed_ = seed;
-  sentence_ = sentence;
+  key_ = key;
   const auto n = static_cast<std::size_t>(c.n());
   const std::size_t ld = c.ld();
   PathScratch& path = PathScratch::of(scratch);
@@ -58,15 +51,15 @@ bool Beam<T>::run(const Conditionals& conditionals, std::size_t width, std::uint
     level.links.clear();
     level.row_count = 0;
   }
-  const double free = Stream(seed, sentence, 0, Purpose::kBeam, (n + 1) * kLevelBlocks).gumbel();
+  const double free = Stream(key, 0, Purpose::kBeam, (n + 1) * kLevelBlocks).gumbel();
   double* leads_to = leads_.resize(ld);
   for (std::size_t x = 0; x < ld; ++x) leads_to[x] = static_cast<double>(x);
   const std::size_t first = c.single() ? 0 : 1;
-  const bool rows = kHasRows && !c.single() && row_error(c.visits(0), 1) <= kMostError;
+  const bool rows = kHasRows && !c.single() && row_error(c.visits(0), 1) <= kBeamError;
   levels_[first].states.push_back({0, free, 0, rows ? c.visits(0) : 0, 1, 0, 0, rows});
   results_.clear();
   for (std::size_t i = first; i <= n; ++i) {
-    if (go_on && !go_on()) return false;
+    check(scratch.interrupt);
     if (i > 0 && (i - 1) % kBlockWords == 0) start_block(i);
     select(i, width, path);
     make_level(i);
@@ -78,7 +71,6 @@ bool Beam<T>::run(const Conditionals& conditionals, std::size_t width, std::uint
   std::sort(results_.begin(), results_.end(), [](const Result& a, const Result& b) {
     return a.gumbel != b.gumbel ? a.gumbel > b.gumbel : a.state < b.state;
   });
-  return true;
 }
 
 template <typename T>
@@ -183,7 +175,7 @@ double Beam<T>::find_law(std::size_t level, std::int32_t s, PathScratch& path, T
       reduce_rows(decided + begin, kBlockWords - begin, ld, 1, row);
       state.visits = std::max(state.visits, row[i] * c.total_weight(i));
       const double error = row_error(state.visits, state.amplification);
-      if (error <= kMostError) {
+      if (error <= kBeamError) {
         row_law(c.weights<double>(i), row, leads(s), i, ld, p);
         return error;
       }
@@ -214,7 +206,7 @@ template <typename T>
 Stream Beam<T>::stream(std::size_t level, std::int32_t s, std::int32_t child, int block) const {
   const std::uint64_t first = level * kLevelBlocks + 2 * static_cast<std::uint64_t>(child) +
                               static_cast<std::uint64_t>(block);
-  return Stream(seed_, sentence_, static_cast<std::uint32_t>(s), Purpose::kBeam, first);
+  return Stream(key_, static_cast<std::uint32_t>(s), Purpose::kBeam, first);
 }
 
 // Which Gumbel the prefix's next child has.
@@ -224,7 +216,7 @@ void Beam<T>::look_ahead(std::size_t level, std::int32_t s) {
   Children& own = children_[index(s)];
   const std::size_t ld = conditionals_->ld();
   T left = sum_of(law(s), ld);
-  own.uncertain = own.error > 0 && !(T(own.error) < T(kMostError) * left);
+  own.uncertain = own.error > 0 && !(T(own.error) < T(kBeamError) * left);
   if (own.uncertain) left = left + T(static_cast<double>(ld) * own.error);
   if (!(T(0) < left)) {
     own.next = -HUGE_VAL;
@@ -342,7 +334,7 @@ void Beam<T>::make_level(std::size_t level) {
     if (level == 0) {
       state.sink = from.head;
       state.visits = c.visits(from.head);
-      state.rows = kHasRows && row_error(state.visits, 1) <= kMostError;
+      state.rows = kHasRows && row_error(state.visits, 1) <= kBeamError;
       std::copy_n(leads(0), ld, leads_to);
       leads_to[0] = state.sink;
     } else if (state.sink == i) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <type_traits>
 #include <vector>
 
@@ -31,9 +30,8 @@ class Beam {
   };
 
   /// The trees with the `width` largest Gumbels, largest first. The root's Gumbel is free, not 0.
-  /// False if `go_on`, which is asked before every level if given, says so.
-  bool run(const Conditionals& conditionals, std::size_t width, std::uint64_t seed,
-           std::uint32_t sentence, Scratch& scratch, const std::function<bool()>& go_on = {});
+  void run(const Conditionals& conditionals, std::size_t width, const StreamKey& key,
+           Scratch& scratch);
 
   std::size_t size() const { return results_.size(); }
   double gumbel(std::size_t i) const { return results_[i].gumbel; }
@@ -101,8 +99,7 @@ class Beam {
   }
 
   const Conditionals* conditionals_ = nullptr;
-  std::uint64_t seed_ = 0;
-  std::uint32_t sentence_ = 0;
+  StreamKey key_{};
   std::vector<Level> levels_;  // [i] decides word i; 0 the root.
   std::size_t block_ = 0;      // The block's first level.
   Buffer<double> partial_;     // [anchor][word of the block][ld]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sample/without_replacement/list.h"
+#include "core/format.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,8 +17,6 @@ namespace {
 constexpr double kLeastLeft = 1e-8;
 // A difference of less than this part of what it was taken from is rounding.
 constexpr double kRounding = 64 * 0x1p-52;
-// The row form is used while its error is below this part of what is left.
-constexpr double kMostError = 1e-6;
 
 }  // namespace
 
@@ -79,7 +78,7 @@ bool List::draw_over(Stream& stream, Scratch& scratch) {
   bool rows = false;
   const auto start = [&] {
     path.contraction<T>().start(c, sink);
-    rows = row_error(c.visits(sink), 1) <= kMostError * left;
+    rows = row_error(c.visits(sink), 1) <= kListError * left;
     if (rows) path.rows.start(c, sink);
   };
   if (!c.single()) start();
@@ -92,7 +91,7 @@ bool List::draw_over(Stream& stream, Scratch& scratch) {
         if (rows) {
           path.rows.compute(i);
           path.rows.probabilities(i, p);
-          rows = path.rows.error() <= kMostError * left;
+          rows = path.rows.error() <= kListError * left;
         }
       }
       if (!rows) path.contraction<T>().probabilities(i, own, p);

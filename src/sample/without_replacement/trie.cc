@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sample/without_replacement/trie.h"
+#include "core/format.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -9,9 +10,6 @@
 
 namespace taproot::detail {
 namespace {
-
-// The law of a node may come from rows while its error is below this part of the mass left there.
-constexpr double kMostError = 1e-9;
 
 // Up to this length contraction costs about as much as rows do, and needs no such care.
 constexpr int kAlwaysContracted = 8;
@@ -51,7 +49,7 @@ void Trie<T>::start(int sink, PathScratch& path) {
   rows_hold_ = false;
   if constexpr (std::is_same_v<T, double>) {
     rows_hold_ = conditionals_->n() > kAlwaysContracted &&
-                 row_error(conditionals_->visits(sink), 1) <= kMostError;
+                 row_error(conditionals_->visits(sink), 1) <= kTrieError;
     if (rows_hold_) path.rows.start(*conditionals_, sink);
   }
 }
@@ -87,8 +85,8 @@ double Trie<T>::find_law(Node& node, int i, PathScratch& path, T* p) {
       }
       path.rows.probabilities(i, p);
       const double error = path.rows.error();
-      rows_hold_ = error <= kMostError;
-      if (rows_hold_ && !node.exact && error <= kMostError * node.left) return error;
+      rows_hold_ = error <= kTrieError;
+      if (rows_hold_ && !node.exact && error <= kTrieError * node.left) return error;
     }
   }
   find_exact_law(node, i, path, p);
@@ -197,7 +195,7 @@ void Trie<T>::settle(PathScratch& path, T* p, T* mass) {
     Node& node = nodes_[static_cast<std::size_t>(step->node)];
     const Node& child = nodes_[static_cast<std::size_t>(step->child)];
     node.left = step->others + child.p * child.left;
-    if (step->error > 0 && !(T(step->error) < T(kMostError) * node.left)) {
+    if (step->error > 0 && !(T(step->error) < T(kTrieError) * node.left)) {
       find_exact_law(node, step->i, path, p);
       weigh(node, p, mass);
       node.left = sum_of(mass, conditionals_->ld());

@@ -13,32 +13,18 @@
 #include "taproot/without_replacement.h"
 
 namespace taproot {
-namespace detail {
-namespace {
-
-// What double lacks of a tame sentence, flushed or underflowed, is less than 2^-256 of the mass:
-// nothing, while so much more is left.
-constexpr double kLeastInDouble = 0x1p-192;
-constexpr double kLeastGumbelInDouble = -120;
-
-// Repeats in a row, as a multiple of how many there should be, after which the mass drawn cannot be
-// what it seems: scores beyond 1e13 or so have no digits left for it.
-constexpr std::uint32_t kMostRepeats = 64;
-
-}  // namespace
-}  // namespace detail
-
 struct WithoutReplacementSampler::State {
   // Where the next tree comes from.
   enum class Source : std::uint8_t { kRepeats, kTrie, kWideTrie, kList, kBeam };
 
   const detail::FactorData* data = nullptr;
   WithoutReplacementOptions options;
-  std::uint32_t sentence = 0;
+  std::uint64_t id = 0;
+  detail::StreamKey key{};
   Source source = Source::kRepeats;
   Status status = Status::kOk;
-  detail::TreeSet drawn;
-  double mass_drawn = 0;
+  detail::TreeSet sampled;
+  double mass_sampled = 0;
   double last_gumbel = HUGE_VAL;
   std::uint32_t attempts = 0;
   detail::Buffer<std::int32_t> heads;
@@ -50,7 +36,7 @@ struct WithoutReplacementSampler::State {
   detail::Beam<double> beam;
   detail::Beam<detail::Wide> wide_beam;
 
-  // Whatever throws on the way leaves nothing to draw from.
+  // If something throws on the way, the sampler counts as not built.
   class Guard {
    public:
     explicit Guard(State& state) : state_(state) {}
@@ -72,11 +58,10 @@ struct WithoutReplacementSampler::State {
   void fill_trie(detail::Trie<T>& into, detail::Scratch& scratch);
   double log_left(detail::Scratch& scratch);
   bool sample(Workspace& workspace);
-  bool sample_beam(std::size_t k, WithoutReplacementSample& out, detail::Scratch& scratch,
-                   const std::function<bool()>& go_on);
+  void sample_beam(std::size_t k, WithoutReplacementSample& out, detail::Scratch& scratch);
 
-  // auto goes on with the trie when a draw meets something new less often than this.
-  double least_left() const { return 1 / std::max(4.0, data->table.n / 2.0); }
+  // auto goes on with the trie when a sample is new less often than this.
+  double least_left() const { return 1 / std::max(detail::kLeastShare, data->table.n / 2.0); }
 };
 
 WithoutReplacementSampler::WithoutReplacementSampler() : state_(std::make_unique<State>()) {}
@@ -87,18 +72,19 @@ WithoutReplacementSampler& WithoutReplacementSampler::operator=(
     WithoutReplacementSampler&&) noexcept = default;
 
 void WithoutReplacementSampler::build(const Factorization& f,
-                                      const WithoutReplacementOptions& options,
-                                      std::uint32_t sentence, Workspace& workspace) {
+                                      const WithoutReplacementOptions& options, std::uint64_t id,
+                                      Workspace& workspace) {
   State& s = *state_;
   State::Guard guard(s);
-  const detail::FactorData& data = detail::require_ok(f, "WithoutReplacementSampler::build");
+  const detail::FactorData& data = detail::require_ok(f);
   detail::require(to_string(options.algorithm) != "unknown", "WithoutReplacementSampler::build",
                   "there is no such algorithm");
   s.options = options;
-  s.sentence = sentence;
+  s.id = id;
+  s.key = detail::stream_key(options.seed, id);
   s.data = &data;
   if (options.algorithm == WithoutReplacementAlgorithm::kAuto) {
-    s.sampler.build(f, {Algorithm::kAuto, options.seed, 0}, workspace);
+    s.sampler.build(f, Algorithm::kAuto, workspace);
   } else if (options.algorithm != WithoutReplacementAlgorithm::kTrie) {
     s.conditionals.build(data, detail::Access::scratch(workspace));
   }
@@ -109,9 +95,9 @@ void WithoutReplacementSampler::build(const Factorization& f,
 void WithoutReplacementSampler::State::start(Workspace& workspace) {
   detail::Scratch& scratch = detail::Access::scratch(workspace);
   status = Status::kOk;
-  drawn.reset(static_cast<std::size_t>(data->table.n));
+  sampled.reset(static_cast<std::size_t>(data->table.n));
   heads.resize(static_cast<std::size_t>(data->table.n));
-  mass_drawn = 0;
+  mass_sampled = 0;
   last_gumbel = HUGE_VAL;
   attempts = 0;
   switch (options.algorithm) {
@@ -145,15 +131,15 @@ void WithoutReplacementSampler::State::hand_over(detail::Scratch& scratch) {
 template <typename T>
 void WithoutReplacementSampler::State::fill_trie(detail::Trie<T>& into, detail::Scratch& scratch) {
   into.build(conditionals, options.memory_limit);
-  for (std::size_t t = 0; t < drawn.size(); ++t) into.insert(drawn[t], scratch);
+  for (std::size_t t = 0; t < sampled.size(); ++t) into.insert(sampled[t], scratch);
 }
 
-// log of the mass of the trees not drawn yet, -inf only if there are none (list: or if what is left
-// is all rounding). May change the source.
+// log of the mass of the trees not sampled yet, -inf only if there are none (list: or if what is
+// left is all rounding). May change the source.
 double WithoutReplacementSampler::State::log_left(detail::Scratch& scratch) {
   if (source == Source::kList) return list.log_left();
   if (source == Source::kRepeats) {
-    if (1 - mass_drawn >= least_left()) return std::log1p(-mass_drawn);
+    if (1 - mass_sampled >= least_left()) return std::log1p(-mass_sampled);
     hand_over(scratch);
   }
   if (source == Source::kTrie && trie.left() < detail::kLeastInDouble &&
@@ -165,20 +151,21 @@ double WithoutReplacementSampler::State::log_left(detail::Scratch& scratch) {
   return source == Source::kTrie ? detail::log_of(trie.left()) : detail::log_of(wide_trie.left());
 }
 
-// Draws a new tree into `heads`. False if it takes another source, or list has lost the rest.
+// Samples a new tree into `heads`. False if it takes another source, or list has lost the rest.
 bool WithoutReplacementSampler::State::sample(Workspace& workspace) {
   detail::Scratch& scratch = detail::Access::scratch(workspace);
   if (source == Source::kRepeats) {
     const auto most = static_cast<std::uint32_t>(detail::kMostRepeats / least_left());
     for (std::uint32_t repeats = 0; repeats < most; ++repeats) {
-      sampler.sample(sentence, attempts++, 1, {heads.data(), 0}, workspace);
-      if (drawn.add(heads.data())) return true;
+      sampler.sample(id, {Algorithm::kAuto, options.seed, 0, attempts++}, 1, {heads.data(), 0}, {},
+                     nullptr, workspace);
+      if (sampled.add(heads.data())) return true;
     }
     // Giving up does not bias: how many repeats come says nothing of the next new tree.
     hand_over(scratch);
     return false;
   }
-  detail::Stream stream(options.seed, sentence, attempts++, detail::Purpose::kTree);
+  detail::Stream stream(key, attempts++, detail::Purpose::kTree);
   if (source == Source::kList) {
     if (!list.sample(stream, scratch, heads.data())) return false;
   } else if (source == Source::kTrie) {
@@ -186,7 +173,7 @@ bool WithoutReplacementSampler::State::sample(Workspace& workspace) {
   } else {
     wide_trie.sample(stream, scratch, heads.data());
   }
-  const bool is_new = drawn.add(heads.data());
+  const bool is_new = sampled.add(heads.data());
   TAPROOT_ASSERT(is_new);
   return is_new;
 }
@@ -197,7 +184,7 @@ bool WithoutReplacementSampler::next(std::span<std::int32_t> out, WithoutReplace
   detail::require(s.data != nullptr, "WithoutReplacementSampler::next",
                   "the sampler was not built");
   detail::require(s.source != State::Source::kBeam, "WithoutReplacementSampler::next",
-                  "beam draws all its trees at once: use sample()");
+                  "beam samples all its trees at once: use sample()");
   detail::require(out.size() == static_cast<std::size_t>(s.data->table.n),
                   "WithoutReplacementSampler::next", "heads must have n entries");
   State::Guard guard(s);
@@ -217,8 +204,8 @@ bool WithoutReplacementSampler::next(std::span<std::int32_t> out, WithoutReplace
   tree.log_prob = detail::tree_log_prob(*s.data, s.heads.data());
   const double p = std::exp(tree.log_prob);
   if (s.source == State::Source::kList) s.list.add(p);
-  s.mass_drawn += p;
-  detail::Stream stream(s.options.seed, s.sentence, static_cast<std::uint32_t>(s.drawn.size() - 1),
+  s.mass_sampled += p;
+  detail::Stream stream(s.key, static_cast<std::uint32_t>(s.sampled.size() - 1),
                         detail::Purpose::kGumbel);
   tree.gumbel = detail::truncated_gumbel(location, s.last_gumbel, stream.exponential());
   s.last_gumbel = tree.gumbel;
@@ -230,17 +217,17 @@ double WithoutReplacementSampler::kappa(Workspace& workspace) {
   detail::require(s.data != nullptr, "WithoutReplacementSampler::kappa",
                   "the sampler was not built");
   detail::require(s.source != State::Source::kBeam, "WithoutReplacementSampler::kappa",
-                  "beam draws all its trees at once: see WithoutReplacementSample");
+                  "beam samples all its trees at once: see WithoutReplacementSample");
   State::Guard guard(s);
   const double location = s.log_left(detail::Access::scratch(workspace));
   guard.pass();
   if (!(location > -HUGE_VAL)) return -HUGE_VAL;
-  detail::Stream stream(s.options.seed, s.sentence, static_cast<std::uint32_t>(s.drawn.size()),
+  detail::Stream stream(s.key, static_cast<std::uint32_t>(s.sampled.size()),
                         detail::Purpose::kKappa);
   return detail::truncated_gumbel(location, s.last_gumbel, stream.exponential());
 }
 
-std::size_t WithoutReplacementSampler::size() const { return state_->drawn.size(); }
+std::size_t WithoutReplacementSampler::size() const { return state_->sampled.size(); }
 Status WithoutReplacementSampler::status() const { return state_->status; }
 
 std::size_t WithoutReplacementSampler::memory() const {
@@ -254,12 +241,11 @@ std::size_t WithoutReplacementSampler::memory() const {
   }
 }
 
-bool WithoutReplacementSampler::State::sample_beam(std::size_t k, WithoutReplacementSample& out,
-                                                   detail::Scratch& scratch,
-                                                   const std::function<bool()>& go_on) {
+void WithoutReplacementSampler::State::sample_beam(std::size_t k, WithoutReplacementSample& out,
+                                                   detail::Scratch& scratch) {
   k = std::min(k, (std::size_t{1} << 31) - 2);  // States are numbered in 31 bits.
   const auto take = [&](auto& from) {
-    if (!from.run(conditionals, k + 1, options.seed, sentence, scratch, go_on)) return false;
+    from.run(conditionals, k + 1, key, scratch);
     const std::size_t size = std::min(k, from.size());
     out.exhausted = from.size() <= k;
     out.kappa = out.exhausted ? -HUGE_VAL : from.gumbel(k);
@@ -271,51 +257,40 @@ bool WithoutReplacementSampler::State::sample_beam(std::size_t k, WithoutReplace
       out.log_prob.push_back(detail::tree_log_prob(*data, out.heads.data() + i * n));
       out.gumbel.push_back(from.gumbel(i));
     }
-    return true;
   };
   if (!conditionals.is_wide()) {
-    if (!take(beam)) return false;
-    if (out.kappa >= detail::kLeastGumbelInDouble || conditionals.fits_double()) return true;
+    take(beam);
+    if (out.kappa >= detail::kLeastGumbelInDouble || conditionals.fits_double()) return;
     conditionals.widen(scratch);
     out.log_prob.clear();
     out.gumbel.clear();
   }
-  return take(wide_beam);
+  take(wide_beam);
 }
 
-bool WithoutReplacementSampler::sample(std::size_t k, WithoutReplacementSample& out,
-                                       Workspace& workspace, const std::function<bool()>& go_on) {
+void WithoutReplacementSampler::sample(std::size_t k, WithoutReplacementSample& out,
+                                       Workspace& workspace) {
   constexpr std::size_t kTreesBetween = 64;
   State& s = *state_;
   detail::require(s.data != nullptr, "WithoutReplacementSampler::sample",
                   "the sampler was not built");
   out = {};
   out.n = s.data->table.n;
-  const auto stopped = [&] {
-    out = {};
-    out.n = s.data->table.n;
-    return false;
-  };
+  detail::Scratch& scratch = detail::Access::scratch(workspace);
   State::Guard guard(s);
   if (s.options.algorithm == WithoutReplacementAlgorithm::kBeam) {
-    if (!s.sample_beam(k, out, detail::Access::scratch(workspace), go_on)) {
-      guard.pass();
-      return stopped();
-    }
+    s.sample_beam(k, out, scratch);
   } else {
-    if (s.drawn.size() > 0) s.start(workspace);
+    if (s.sampled.size() > 0) s.start(workspace);
     const auto n = static_cast<std::size_t>(out.n);
     detail::Buffer<std::int32_t> heads;
     std::int32_t* tree = heads.resize(n);
-    WithoutReplacementTree drawn{};
-    while (out.size() < k && next({tree, n}, drawn, workspace)) {
+    WithoutReplacementTree found{};
+    while (out.size() < k && next({tree, n}, found, workspace)) {
       out.heads.insert(out.heads.end(), tree, tree + n);
-      out.log_prob.push_back(drawn.log_prob);
-      out.gumbel.push_back(drawn.gumbel);
-      if (out.size() % kTreesBetween == 0 && go_on && !go_on()) {
-        guard.pass();
-        return stopped();
-      }
+      out.log_prob.push_back(found.log_prob);
+      out.gumbel.push_back(found.gumbel);
+      if (out.size() % kTreesBetween == 0) detail::check(scratch.interrupt);
     }
     out.kappa = kappa(workspace);
     out.status = s.status;
@@ -328,7 +303,6 @@ bool WithoutReplacementSampler::sample(std::size_t k, WithoutReplacementSample& 
   for (std::size_t i = 0; i < out.size(); ++i) {
     out.weight[i] = horvitz_thompson_weight(out.log_prob[i], out.kappa);
   }
-  return true;
 }
 
 WithoutReplacementSample sample_without_replacement(const Factorization& f, std::size_t k,

@@ -49,11 +49,11 @@ const KnownAnswer kKnownAnswers[] = {
 
 // The stream of devices has the draws of the host's, from any place on.
 TEST(PlainStream, IsTheSameStream) {
-  detail::Stream stream(77, 5, 9, detail::Purpose::kTree);
+  detail::Stream stream(stream_key(77, 5), 9, detail::Purpose::kTree);
   std::vector<std::uint64_t> draws;
   for (int d = 0; d < 100; ++d) draws.push_back(stream.bits());
   for (const std::uint64_t first : {0U, 1U, 2U, 31U, 64U}) {
-    detail::PlainStream plain(77, 5, 9, detail::Purpose::kTree, first);
+    detail::PlainStream plain(stream_key(77, 5), 9, detail::Purpose::kTree, first);
     for (std::uint64_t d = first; d < 100; ++d) EXPECT_EQ(plain.bits(), draws[d]) << first;
   }
 }
@@ -65,7 +65,7 @@ TEST(Philox, GivesThePublishedAnswers) {
 }
 
 TEST(Stream, StartsWithThePublishedAnswerOfCounterZero) {
-  Stream stream(0, 0, 0, Purpose::kTree);
+  Stream stream(stream_key(0, 0), 0, Purpose::kTree);
   EXPECT_EQ(stream.bits(), 0xe169c58d6627e8d5U);
   EXPECT_EQ(stream.bits(), 0x9b00dbd8bc57ac4cU);
 }
@@ -76,7 +76,7 @@ TEST(Stream, LaysOutItsCounterAsDocumented) {
   constexpr std::uint32_t kSentence = 0x13198a2e;
   constexpr std::uint32_t kSample = 0x85a308d3;
   for (const Purpose purpose : {Purpose::kTree, Purpose::kGumbel, Purpose::kKappa}) {
-    Stream stream(kSeed, kSentence, kSample, purpose);
+    Stream stream(stream_key(kSeed, kSentence), kSample, purpose);
     for (std::uint32_t block = 0; block < 1000; ++block) {
       const auto word =
           r123::Philox4x32()({{block, kSample, kSentence, static_cast<std::uint32_t>(purpose)}},
@@ -95,14 +95,15 @@ TEST(Stream, PurposesHaveFixedNumbers) {
 }
 
 TEST(Stream, StartsAgainFromTheSameArguments) {
-  EXPECT_EQ(first_bits(Stream(7, 3, 2, Purpose::kGumbel), 101),
-            first_bits(Stream(7, 3, 2, Purpose::kGumbel), 101));
+  EXPECT_EQ(first_bits(Stream(stream_key(7, 3), 2, Purpose::kGumbel), 101),
+            first_bits(Stream(stream_key(7, 3), 2, Purpose::kGumbel), 101));
 }
 
 TEST(Stream, CopiesItsPlaceAndThenGoesItsOwnWay) {
   for (int drawn = 0; drawn < 5; ++drawn) {  // Odd and even: within a block and between two.
-    const std::vector<std::uint64_t> all = first_bits(Stream(7, 3, 2, Purpose::kTree), drawn + 20);
-    Stream stream(7, 3, 2, Purpose::kTree);
+    const std::vector<std::uint64_t> all =
+        first_bits(Stream(stream_key(7, 3), 2, Purpose::kTree), drawn + 20);
+    Stream stream(stream_key(7, 3), 2, Purpose::kTree);
     for (int i = 0; i < drawn; ++i) stream.bits();
     Stream copy = stream;
     const std::vector<std::uint64_t> rest(all.begin() + drawn, all.end());
@@ -112,13 +113,15 @@ TEST(Stream, CopiesItsPlaceAndThenGoesItsOwnWay) {
 }
 
 TEST(Stream, DoesNotDependOnWhatOthersDraw) {
-  const std::vector<std::uint64_t> alone_a = first_bits(Stream(1, 5, 0, Purpose::kTree), 50);
-  const std::vector<std::uint64_t> alone_b = first_bits(Stream(1, 5, 1, Purpose::kTree), 50);
-  Stream b(1, 5, 1, Purpose::kTree);
-  Stream a(1, 5, 0, Purpose::kTree);
+  const std::vector<std::uint64_t> alone_a =
+      first_bits(Stream(stream_key(1, 5), 0, Purpose::kTree), 50);
+  const std::vector<std::uint64_t> alone_b =
+      first_bits(Stream(stream_key(1, 5), 1, Purpose::kTree), 50);
+  Stream b(stream_key(1, 5), 1, Purpose::kTree);
+  Stream a(stream_key(1, 5), 0, Purpose::kTree);
   for (std::size_t i = 0; i < 50; ++i) {
     EXPECT_EQ(b.bits(), alone_b[i]);
-    if (i % 3 == 0) (void)Stream(1, 5, 2, Purpose::kTree).bits();
+    if (i % 3 == 0) (void)Stream(stream_key(1, 5), 2, Purpose::kTree).bits();
     EXPECT_EQ(a.bits(), alone_a[i]);
   }
 }
@@ -136,7 +139,7 @@ TEST(Stream, DiffersWithEveryArgument) {
     for (const std::uint32_t sentence : {0U, 1U, 2U, 0xffffffffU}) {
       for (const std::uint32_t sample : {0U, 1U, 2U, 0xffffffffU}) {
         for (const Purpose purpose : {Purpose::kTree, Purpose::kGumbel, Purpose::kKappa}) {
-          take(Stream(seed, sentence, sample, purpose));
+          take(Stream(stream_key(seed, sentence), sample, purpose));
         }
       }
     }
@@ -146,8 +149,9 @@ TEST(Stream, DiffersWithEveryArgument) {
 }
 
 TEST(Stream, MakesItsDrawsFromTheBitsInOrder) {
-  const std::vector<std::uint64_t> bits = first_bits(Stream(9, 1, 4, Purpose::kGumbel), 5);
-  Stream stream(9, 1, 4, Purpose::kGumbel);
+  const std::vector<std::uint64_t> bits =
+      first_bits(Stream(stream_key(9, 1), 4, Purpose::kGumbel), 5);
+  Stream stream(stream_key(9, 1), 4, Purpose::kGumbel);
   EXPECT_EQ(stream.exponential(), to_exponential(bits[0], bits[1]));
   EXPECT_EQ(stream.uniform(), to_uniform(bits[2]));
   EXPECT_EQ(stream.gumbel(), to_gumbel(bits[3], bits[4]));
@@ -231,7 +235,7 @@ bool is_flat(const std::vector<int>& counts) {
 
 template <typename Draw>
 std::vector<double> draw_many(std::uint64_t seed, Draw&& draw) {
-  Stream stream(seed, 0, 0, Purpose::kTree);
+  Stream stream(stream_key(seed, 0), 0, Purpose::kTree);
   std::vector<double> draws;
   draws.reserve(kDraws);
   for (int i = 0; i < kDraws; ++i) draws.push_back(draw(stream));
@@ -242,7 +246,7 @@ std::vector<double> draw_many(std::uint64_t seed, Draw&& draw) {
 template <typename Draw>
 std::vector<int> count_digits(int skip, std::uint64_t seed, Draw&& draw) {
   std::vector<int> counts(256, 0);
-  Stream stream(seed, 0, 0, Purpose::kTree);
+  Stream stream(stream_key(seed, 0), 0, Purpose::kTree);
   for (int i = 0; i < kDraws; ++i) {
     const double shifted = std::ldexp(draw(stream), skip);
     ++counts[static_cast<std::size_t>((shifted - std::floor(shifted)) * 256)];
@@ -271,7 +275,7 @@ TEST(Uniform, OfOnly24BitsWouldBeFound) {
 
 TEST(Uniform, PairsOfDrawsAreIndependent) {
   std::vector<int> counts(32 * 32, 0);
-  Stream stream(3, 0, 0, Purpose::kTree);
+  Stream stream(stream_key(3, 0), 0, Purpose::kTree);
   for (int i = 0; i < kDraws; ++i) {
     const auto row = static_cast<std::size_t>(stream.uniform() * 32);
     ++counts[row * 32 + static_cast<std::size_t>(stream.uniform() * 32)];
@@ -283,8 +287,8 @@ TEST(Uniform, FirstDrawsOfNeighbouringStreamsAreIndependent) {
   std::vector<double> by_sample;
   std::vector<double> by_sentence;
   for (std::uint32_t i = 0; i < kDraws; ++i) {
-    by_sample.push_back(Stream(4, 0, i, Purpose::kTree).uniform());
-    by_sentence.push_back(Stream(4, i, 0, Purpose::kTree).uniform());
+    by_sample.push_back(Stream(stream_key(4, 0), i, Purpose::kTree).uniform());
+    by_sentence.push_back(Stream(stream_key(4, i), 0, Purpose::kTree).uniform());
   }
   EXPECT_TRUE(follows(by_sample, uniform_cdf));
   EXPECT_TRUE(follows(by_sentence, uniform_cdf));

@@ -43,7 +43,7 @@ TEST(ScaledProduct, OfPowersOfTwoIsExact) {
 // Every factor rounds at most once.
 TEST(ScaledProduct, IsAsAccurateAsItsRoundings) {
   const PrecisionScope scope(60);
-  Stream stream(1, 0, 0, Purpose::kTree);
+  Stream stream(stream_key(1, 0), 0, Purpose::kTree);
   ScaledProduct product;
   Real exact = 1;
   for (int i = 1; i <= 20000; ++i) {

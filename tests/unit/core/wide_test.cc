@@ -56,7 +56,7 @@ std::int64_t random_exponent(Stream& stream, std::int64_t size) {
 }
 
 TEST(Wide, KeepsEveryDouble) {
-  Stream stream(1, 0, 0, Purpose::kTree);
+  Stream stream(stream_key(1, 0), 0, Purpose::kTree);
   std::vector<double> values = {0.0,       1.0,        -1.0,         0.1,
                                 kSmallest, -kSmallest, kLargest,     -kLargest,
                                 0x1p-1022, 0x1p-1030,  -0x1.8p-1070, std::nextafter(0x1p-1022, 0)};
@@ -115,7 +115,7 @@ void expect_correctly_rounded(Wide a, Wide b) {
 
 TEST(Wide, RoundsSumsProductsAndQuotientsOnceLikeDouble) {
   const PrecisionScope scope(kDigits);
-  Stream stream(2, 0, 0, Purpose::kTree);
+  Stream stream(stream_key(2, 0), 0, Purpose::kTree);
   for (int i = 0; i < 50000; ++i) {
     const std::int64_t base = random_exponent(stream, i % 2 == 0 ? 50 : 100000);
     const Wide a(random_mantissa(stream), base);
@@ -129,7 +129,7 @@ TEST(Wide, RoundsSumsProductsAndQuotientsOnceLikeDouble) {
 
 TEST(Wide, CancelsExactly) {
   const PrecisionScope scope(kDigits);
-  Stream stream(3, 0, 0, Purpose::kTree);
+  Stream stream(stream_key(3, 0), 0, Purpose::kTree);
   for (int i = 0; i < 5000; ++i) {
     const double x = 1 + stream.uniform();
     const std::int64_t exponent = random_exponent(stream, 5000);
@@ -161,7 +161,7 @@ TEST(Wide, AddsWhatIsFarSmallerAsDoubleWould) {
 }
 
 TEST(Wide, AgreesWithDoubleInItsRange) {
-  Stream stream(4, 0, 0, Purpose::kTree);
+  Stream stream(stream_key(4, 0), 0, Purpose::kTree);
   for (int i = 0; i < 50000; ++i) {
     const double a =
         std::ldexp(random_mantissa(stream), static_cast<int>(random_exponent(stream, 400)));

@@ -31,7 +31,8 @@ std::size_t side_of(const Problem& problem) { return static_cast<std::size_t>(pr
 
 /// Uniform on multiples of 2^-20 in [-1, 1]: an offset of 1e6 can be added without rounding.
 std::vector<double> random_direction(const Problem& problem, std::uint64_t seed) {
-  detail::Stream stream(seed, static_cast<std::uint32_t>(problem.n), 0, detail::Purpose::kTree);
+  detail::Stream stream(detail::stream_key(seed, static_cast<std::uint32_t>(problem.n)), 0,
+                        detail::Purpose::kTree);
   std::vector<double> v(problem.scores.size());
   for (double& value : v) value = std::round(0x1p20 * (2 * stream.uniform() - 1)) * 0x1p-20;
   return v;
@@ -136,7 +137,7 @@ TEST(Hessian, IsTheDerivativeInMultiprecision) {
 TEST(Hessian, RandomGraphs) {
   for (const double step : {3.0, 20.0, 100.0}) {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-      detail::Stream stream(seed, 1, 0, detail::Purpose::kTree);
+      detail::Stream stream(detail::stream_key(seed, 1), 0, detail::Purpose::kTree);
       const int n = 3 + static_cast<int>(3 * stream.uniform());
       Problem problem = oracle::uniform(n);
       for (double& score : problem.scores) {

@@ -22,7 +22,7 @@ void expect_same_tangent(int n, RootRule root) {
   const std::size_t size = (static_cast<std::size_t>(n) + 1) * ld;
   Buffer<double> matrix;
   fill_positive(n, ld, matrix);
-  Stream stream(8, static_cast<std::uint32_t>(n), 0, Purpose::kTree);
+  Stream stream(stream_key(8, static_cast<std::uint32_t>(n)), 0, Purpose::kTree);
   std::vector<double> tangent(size);
   for (std::size_t i = 0; i < size; ++i) tangent[i] = matrix[i] * (2 * stream.uniform() - 1);
   Scratch scratch;

@@ -252,7 +252,8 @@ TEST(SampleBatch, MarksTreesThatMetTheLimit) {
 TEST(Alias, DrawsByWeight) {
   for (const int count : {1, 2, 7, 100, 2048, 2049, 3000}) {
     std::vector<double> weights(static_cast<std::size_t>(count));
-    detail::Stream stream(3, 0, static_cast<std::uint32_t>(count), detail::Purpose::kTree);
+    detail::Stream stream(detail::stream_key(3, 0), static_cast<std::uint32_t>(count),
+                          detail::Purpose::kTree);
     double sum = 0;
     for (int i = 0; i < count; ++i) {
       double& w = weights[static_cast<std::size_t>(i)];

@@ -34,7 +34,7 @@ std::size_t cell(int n, int head, int modifier) {
 }
 
 std::vector<double> random_scores(int n, double size, std::uint64_t seed) {
-  Stream stream(seed, 0, static_cast<std::uint32_t>(n), Purpose::kTree);
+  Stream stream(stream_key(seed, 0), static_cast<std::uint32_t>(n), Purpose::kTree);
   std::vector<double> scores(cell(n, n, n) + 1);
   for (double& s : scores) s = (2 * stream.uniform() - 1) * size;
   return scores;
@@ -172,7 +172,7 @@ TEST(LoadScores, NamesABadScoreWhereverItIs) {
 
 TEST(LoadScores, NamesTheFirstOfSeveralInRowMajorOrder) {
   for_each_target([] {
-    Stream stream(5, 0, 0, Purpose::kTree);
+    Stream stream(stream_key(5, 0), 0, Purpose::kTree);
     for (const int n : {3, 8, 40}) {
       for (int round = 0; round < 50; ++round) {
         std::vector<double> scores = random_scores(n, 30, 5);

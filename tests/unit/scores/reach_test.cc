@@ -80,7 +80,7 @@ bool expect_agrees(const Problem& problem, Root root, ReachScratch& scratch) {
 }
 
 TEST(Reach, AgreesWithAllTreesOnRandomGraphs) {
-  Stream stream(1, 0, 0, Purpose::kTree);
+  Stream stream(stream_key(1, 0), 0, Purpose::kTree);
   ReachScratch scratch;  // One for all, as in a batch.
   int feasible = 0;
   int infeasible = 0;

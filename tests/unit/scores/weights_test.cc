@@ -37,7 +37,7 @@ ScoreTable loaded(const std::vector<double>& scores, int n, RootRule root) {
 
 // Columns whose tops lie anywhere in [-offset, offset], and the others up to `depth` below.
 std::vector<double> random_scores(int n, double offset, double depth, std::uint64_t seed) {
-  Stream stream(seed, 0, static_cast<std::uint32_t>(n), Purpose::kTree);
+  Stream stream(stream_key(seed, 0), static_cast<std::uint32_t>(n), Purpose::kTree);
   std::vector<double> scores(cell(n, n, n) + 1);
   for (int m = 0; m <= n; ++m) {
     const double top = (2 * stream.uniform() - 1) * offset;
@@ -141,7 +141,7 @@ TEST(FillWeights, IsWithinOneUnitInTheLastPlace) {
 TEST(FillWeights, IsWithinOneUnitWhereTheReductionTurns) {
   const PrecisionScope scope(60);
   constexpr int kN = 30;
-  Stream stream(2, 0, 0, Purpose::kTree);
+  Stream stream(stream_key(2, 0), 0, Purpose::kTree);
   for (const double offset : {0.0, 12345.0, 720000.0, 1e7, 1e13}) {
     std::vector<double> scores(cell(kN, kN, kN) + 1, offset);
     for (double& s : scores) {
@@ -158,7 +158,7 @@ TEST(FillWeights, ReportsWhatItFlushes) {
   for (const double offset : {0.0, 700.0, 720000.0, 1e7, 1e11, 9.9e14}) {
     for (const double from : {640.0, 664.5, 800.0, 1e6}) {
       constexpr int kN = 17;
-      Stream stream(3, 0, 0, Purpose::kTree);
+      Stream stream(stream_key(3, 0), 0, Purpose::kTree);
       std::vector<double> scores(cell(kN, kN, kN) + 1);
       for (int h = 0; h <= kN; ++h) {
         for (int m = 0; m <= kN; ++m) {
@@ -178,7 +178,7 @@ TEST(FillWeights, ReportsWhatItFlushes) {
 // product; a weight near the limit must still be either there or reported.
 TEST(FillWeights, ReportsWhatItFlushesFarOutToo) {
   for_each_target([] {
-    Stream stream(7, 0, 0, Purpose::kTree);
+    Stream stream(stream_key(7, 0), 0, Purpose::kTree);
     int unreported = 0;
     for (int i = 0; i < 50000; ++i) {
       const double top =

@@ -116,7 +116,7 @@ double worst_error(const Problem& problem, Root root, bool rare) {
   const Conditionals& c = sentence.conditionals;
   double worst = 0;
   for (std::uint32_t s = 0; s < (c.n() > 50 ? 20U : 100U); ++s) {
-    Stream stream(1, 0, s, Purpose::kTree);
+    Stream stream(stream_key(1, 0), s, Purpose::kTree);
     int sink = 0;
     while (c.single() && !(sink > 0 && c.roots<double>()[sink] > 0)) {
       sink = 1 + static_cast<int>(stream.uniform() * c.n());

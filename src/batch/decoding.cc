@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "batch/batch.h"
+#include "core/check.h"
+#include "eliminate/factor_data.h"
+#include "taproot/tree.h"
+
+namespace taproot {
+
+using detail::Needs;
+using detail::ThreadMemory;
+
+namespace {
+
+// log p of a decoded tree and, if it has any, its labels.
+double decoded_log_prob(const DependencyTrees::Impl& d, const Factorization& f, std::size_t b,
+                        TreeView heads, std::span<const std::int32_t> labels) {
+  const double own = detail::tree_log_prob(detail::Access::data(f), heads.data());
+  return labels.empty() ? own : own + labels_log_prob(d.labels[b], heads, labels);
+}
+
+bool wants_log_prob(std::span<const TreeOutput> out) {
+  return std::any_of(out.begin(), out.end(),
+                     [](const TreeOutput& of_sentence) { return of_sentence.log_prob != nullptr; });
+}
+
+// What goes with the tree in out[b].heads.
+void complete(const DependencyTrees::Impl& d, const TreeOutput& out, std::size_t b,
+              const Factorization* f) {
+  const TreeView heads(out.heads, d.words(b));
+  std::vector<std::int32_t> memory;
+  std::span<std::int32_t> labels;
+  if (out.labels != nullptr) {
+    labels = {out.labels, d.words(b)};
+  } else if (d.labeled() && out.log_prob != nullptr) {
+    memory.resize(d.words(b));
+    labels = memory;
+  }
+  if (!labels.empty()) best_labels(d.labels[b], heads, labels);
+  if (out.log_prob != nullptr) *out.log_prob = decoded_log_prob(d, *f, b, heads, labels);
+}
+
+void lose(const DependencyTrees::Impl& d, const TreeOutput& out, std::size_t b) {
+  std::fill_n(out.heads, d.words(b), -1);
+  if (out.labels != nullptr) std::fill_n(out.labels, d.words(b), -1);
+  if (out.log_prob != nullptr) *out.log_prob = NAN;
+  if (out.score != nullptr) *out.score = NAN;
+}
+
+void check_outputs(const DependencyTrees::Impl& d, std::span<const TreeOutput> out,
+                   const char* function) {
+  d.require_entries(out.size(), function, "out");
+  for (const TreeOutput& of_sentence : out) {
+    detail::require(of_sentence.labels == nullptr || d.labeled(), function,
+                    "there are no label scores");
+  }
+}
+
+}  // namespace
+
+std::vector<Outcome> DependencyTrees::argmax(std::span<const TreeOutput> out) {
+  Impl& d = *impl_;
+  check_outputs(d, out, "argmax");
+  const auto decode = [&](std::size_t b, ThreadMemory& own) {
+    return taproot::argmax(d.for_decoding(b), d.root, {out[b].heads, d.words(b)}, out[b].score,
+                           own.workspace);
+  };
+  if (wants_log_prob(out)) {
+    return detail::ask(
+        d, Needs::kFactors, "argmax",
+        [&](std::size_t b, const Factorization& f, ThreadMemory& own) {
+          const Outcome outcome = decode(b, own);
+          TAPROOT_ASSERT(outcome.ok());
+          static_cast<void>(outcome);
+          complete(d, out[b], b, &f);
+        },
+        [&](std::size_t b) { lose(d, out[b], b); });
+  }
+  std::vector<Outcome> outcomes(d.size());
+  detail::for_each(d.threads("argmax"), d.size(), d.longest, [&](std::size_t b, ThreadMemory& own) {
+    outcomes[b] = decode(b, own);
+    outcomes[b].ok() ? complete(d, out[b], b, nullptr) : lose(d, out[b], b);
+  });
+  return outcomes;
+}
+
+std::vector<Outcome> DependencyTrees::mbr(std::span<const TreeOutput> out) {
+  Impl& d = *impl_;
+  check_outputs(d, out, "mbr");
+  return detail::ask(
+      d, Needs::kMarginals, "mbr",
+      [&](std::size_t b, const Factorization& f, ThreadMemory& own) {
+        const std::span<std::int32_t> heads(out[b].heads, d.words(b));
+        taproot::mbr(f, heads, own.workspace);
+        complete(d, out[b], b, &f);
+        if (out[b].score != nullptr) *out[b].score = score(d.for_decoding(b), heads);
+      },
+      [&](std::size_t b) { lose(d, out[b], b); });
+}
+
+std::vector<Outcome> DependencyTrees::kbest(std::size_t k, std::span<BestTrees> out,
+                                            bool log_prob) {
+  Impl& d = *impl_;
+  d.require_entries(out.size(), "kbest", "out");
+  const auto find = [&](std::size_t b, const Factorization* f, ThreadMemory& own) {
+    BestTrees& best = out[b];
+    best = {};
+    best.n = d.scores[b].n();
+    KBestIterator trees;
+    const Outcome outcome = trees.build(d.for_decoding(b), d.root);
+    if (!outcome.ok()) return outcome;
+    Tree heads(d.words(b));
+    std::vector<std::int32_t> labels(d.labeled() ? d.words(b) : 0);
+    double score = 0;
+    while (best.size() < k && trees.next(heads, score)) {
+      detail::check(detail::Access::scratch(own.workspace).interrupt);
+      best.heads.insert(best.heads.end(), heads.begin(), heads.end());
+      best.score.push_back(score);
+      if (d.labeled()) {
+        best_labels(d.labels[b], heads, labels);
+        best.labels.insert(best.labels.end(), labels.begin(), labels.end());
+      }
+      if (f != nullptr) best.log_prob.push_back(decoded_log_prob(d, *f, b, heads, labels));
+    }
+    return outcome;
+  };
+  if (log_prob) {
+    return detail::ask(
+        d, Needs::kFactors, "kbest",
+        [&](std::size_t b, const Factorization& f, ThreadMemory& own) { find(b, &f, own); },
+        [&](std::size_t b) {
+          out[b] = {};
+          out[b].n = d.scores[b].n();
+        });
+  }
+  std::vector<Outcome> outcomes(d.size());
+  detail::for_each(d.threads("kbest"), d.size(), d.longest,
+                   [&](std::size_t b, ThreadMemory& own) { outcomes[b] = find(b, nullptr, own); });
+  return outcomes;
+}
+
+}  // namespace taproot
