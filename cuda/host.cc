@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "batch/device_batch.h"
+#include "core/check.h"
 #include "cuda/host_batch.h"
 #include "taproot/query.h"
 
@@ -42,6 +43,15 @@ struct TreeMemory {
   CudaTreeBuffer trees;
   CudaTreeValues values;
 };
+
+/// A tree that is not there has the head -1 first.
+void require_heads(TreeView heads) {
+  if (heads[0] == -1) return;
+  for (const std::int32_t head : heads) {
+    detail::require(head >= 0 && static_cast<std::size_t>(head) <= heads.size(), "log_prob",
+                    "a head is outside 0..n");
+  }
+}
 
 class OnCuda final : public detail::DeviceBatch {
  public:
@@ -97,13 +107,16 @@ class OnCuda final : public detail::DeviceBatch {
   void log_prob(std::size_t k, std::span<const TreeBuffer> heads, std::span<double* const> out,
                 std::ptrdiff_t out_stride) override {
     const Question question(batch_);
+    batch_.settle();
     in_parts(k, [&](std::size_t first, std::size_t count) {
       const TreeMemory there(batch_, count);
       batch_.transfer().send(
           there.trees.heads, tree_bounds(count), [&](std::size_t b, std::int32_t* to) {
-            if (batch_.words(b) > batch_.width()) return;  // It is not on the device.
+            if (!batch_.answered(b)) return;
             for (std::size_t s = 0; s < count; ++s, to += batch_.width()) {
-              std::copy_n(heads[b].data + at(first + s, heads[b].stride), batch_.words(b), to);
+              const TreeView tree(heads[b].data + at(first + s, heads[b].stride), batch_.words(b));
+              require_heads(tree);
+              std::copy(tree.begin(), tree.end(), to);
             }
           });
       batch_.trees().log_prob(count, there.trees, there.values, batch_.stream());
@@ -111,7 +124,6 @@ class OnCuda final : public detail::DeviceBatch {
         return out[b] + at(first + s, out_stride);
       });
     });
-    batch_.settle();
     on_cpu([&](std::size_t b, const Factorization& f) {
       for (std::size_t s = 0; s < k; ++s) {
         const TreeView tree(heads[b].data + at(s, heads[b].stride), batch_.words(b));
@@ -122,6 +134,8 @@ class OnCuda final : public detail::DeviceBatch {
 
   void sample(std::size_t k, const SampleOptions& options,
               std::span<const TreeOutput> out) override {
+    detail::require(options.algorithm == Algorithm::kAuto, "sample",
+                    "a device samples by the algorithm auto alone");
     const Question question(batch_);
     const bool with_log_prob =
         std::any_of(out.begin(), out.end(), [](const TreeOutput& o) { return o.log_prob; });
@@ -220,6 +234,9 @@ class OnCuda final : public detail::DeviceBatch {
 
 void OnCuda::sample_without_replacement(std::size_t k, const WithoutReplacementOptions& options,
                                         std::span<WithoutReplacementSample> out) {
+  detail::require(options.algorithm == WithoutReplacementAlgorithm::kBeam,
+                  "sample_without_replacement",
+                  "a device samples without replacement by the algorithm beam alone");
   const Question question(batch_);
   const std::size_t size = batch_.size();
   const auto width = static_cast<std::ptrdiff_t>(batch_.width());
