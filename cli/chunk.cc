@@ -2,14 +2,16 @@
 #include "chunk.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "error.h"
+#include "input/ids.h"
 
 namespace taproot::cli {
 namespace {
 
 constexpr std::size_t kMostSentences = 512;
-constexpr std::size_t kMostCells = std::size_t{1} << 22;  // Scores, 32 MB.
+constexpr std::size_t kMostCells = std::size_t{1} << 22;  // Of scores, 32 MB.
 constexpr std::size_t kMostHeads = std::size_t{1} << 23;  // Of trees, 32 MB.
 
 const double kNothing[1] = {0};
@@ -24,6 +26,24 @@ ReadOptions read_options(const Options& options) {
   return read;
 }
 
+// The library's message speaks of scores; with --weights the user has given none.
+std::string bad_weight_message(const Sentence& sentence, const Outcome& outcome) {
+  const auto side = static_cast<std::size_t>(sentence.n) + 1;
+  const std::size_t cell =
+      static_cast<std::size_t>(outcome.head) * side + static_cast<std::size_t>(outcome.modifier);
+  const std::string edge = fmt::format("sentence {}: the weight of head {} -> modifier {}",
+                                       sentence.number, outcome.head, outcome.modifier);
+  for (const BadWeight& bad : sentence.bad_weights) {
+    if (bad.cell != cell) continue;
+    return fmt::format("{} is {}; weights must be finite and not negative (0 forbids an edge)",
+                       edge, bad.value);
+  }
+  return fmt::format(
+      "{} cannot be combined with its label scores, which hold NaN, +inf or a number "
+      "that is too large",
+      edge);
+}
+
 }  // namespace
 
 ChunkReader::ChunkReader(const Options& options, std::size_t trees)
@@ -33,12 +53,19 @@ ChunkReader::ChunkReader(const Options& options, std::size_t trees)
       progress_(options.quiet, options.progress) {
   if (!options.words.empty()) words_ = std::make_unique<WordReader>(options.words);
   if (options.label_scores.empty() != options.labels.empty()) {
-    fail("--labels (the names) and --label-scores go together");
+    fail("--labels and --label-scores must be given together");
   }
   if (!options.labels.empty()) {
     label_names_ = read_label_names(options.labels);
     labels_ =
         std::make_unique<LabelReader>(options.label_scores, static_cast<int>(label_names_.size()));
+  }
+  if (!options.ids.empty()) {
+    ids_ = read_ids(options.ids);
+    if (ids_.size() != scores_.total()) {
+      fail("{} has {} ids, but the input has {} sentences", options.ids, ids_.size(),
+           scores_.total());
+    }
   }
 }
 
@@ -46,15 +73,37 @@ void ChunkReader::add(Chunk& chunk, Sentence&& sentence) {
   const std::size_t number = sentence.number;
   const int n = sentence.n;
   chunk.sentences.push_back(std::move(sentence));
+  chunk.ids.push_back(ids_.empty() ? number : ids_[number]);
   if (words_ != nullptr) {
     words_->read(number, chunk.words.emplace_back());
     const std::size_t words = chunk.words.back().words.size();
     if (words != static_cast<std::size_t>(n)) {
-      fail("{}: sentence {} has {} words, and scores for {}", options_.words, number, words, n);
+      fail("{}: sentence {} has {} words, but {} in the input", options_.words, number, words, n);
     }
   }
   if (labels_ != nullptr) labels_->read(number, n, chunk.labels.emplace_back());
   chunk.bad_constraint.push_back(!options_.constraints.fits(n));
+}
+
+void ChunkReader::add_views(Chunk& chunk, std::size_t i) const {
+  ScoreView view = chunk.sentences[i].view();
+  ScoreView decode = view;
+  if (chunk.bad_constraint[i]) {
+    view = decode = ScoreView(kNothing, 0);
+  } else {
+    if (labels_ != nullptr) {
+      const LabelView labels = chunk.labels[i].view();
+      decode = add_labels(view, labels, LabelSum::kMax, chunk.memory.emplace_back());
+      view = add_labels(view, labels, LabelSum::kLogSum, chunk.memory.emplace_back());
+    }
+    if (!options_.constraints.empty()) {
+      const bool same = labels_ == nullptr;
+      view = options_.constraints.apply(view, chunk.memory.emplace_back());
+      decode = same ? view : options_.constraints.apply(decode, chunk.memory.emplace_back());
+    }
+  }
+  chunk.views.push_back(view);
+  chunk.decode_views.push_back(decode);
 }
 
 bool ChunkReader::next(Chunk& chunk) {
@@ -71,38 +120,21 @@ bool ChunkReader::next(Chunk& chunk) {
     add(chunk, std::move(sentence));
     sentence = {};
   }
-  // Views last: the sentences do not move any more.
-  for (std::size_t i = 0; i < chunk.size(); ++i) {
-    ScoreView view = chunk.sentences[i].view();
-    ScoreView decode = view;
-    if (chunk.bad_constraint[i]) {
-      view = decode = ScoreView(kNothing, 0);
-    } else {
-      if (labels_ != nullptr) {
-        const LabelView labels = chunk.label_view(i, label_names_.size());
-        decode = add_labels(view, labels, LabelSum::kMax, chunk.memory.emplace_back());
-        view = add_labels(view, labels, LabelSum::kLogSum, chunk.memory.emplace_back());
-      }
-      if (!options_.constraints.empty()) {
-        const bool same = labels_ == nullptr;
-        view = options_.constraints.apply(view, chunk.memory.emplace_back());
-        decode = same ? view : options_.constraints.apply(decode, chunk.memory.emplace_back());
-      }
-    }
-    chunk.views.push_back(view);
-    chunk.decode_views.push_back(decode);
-  }
+  // Views come last, because they point into sentences, which must not move any more.
+  for (std::size_t i = 0; i < chunk.size(); ++i) add_views(chunk, i);
   return chunk.size() > 0;
 }
 
 FailedRow Chunk::failure(std::size_t i, const Outcome& outcome) const {
-  const std::size_t number = sentences[i].number;
+  const Sentence& sentence = sentences[i];
   if (bad_constraint[i]) {
-    return {number, "bad_constraint",
-            fmt::format("sentence {}: a constraint names a word beyond its {} words", number,
-                        sentences[i].n)};
+    return {sentence.number, "bad_constraint",
+            fmt::format("sentence {}: a constraint names a word beyond its {} words",
+                        sentence.number, sentence.n)};
   }
-  return {number, std::string(to_string(outcome.status)), describe(outcome, number)};
+  const bool bad_weight = outcome.status == Status::kBadScore && sentence.is_log_of_weights;
+  return {sentence.number, std::string(to_string(outcome.status)),
+          bad_weight ? bad_weight_message(sentence, outcome) : describe(outcome, sentence.number)};
 }
 
 }  // namespace taproot::cli

@@ -1,47 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "formats/tree_row.h"
+#include "input/label_reader.h"
 #include "input/score_reader.h"
 #include "input/words.h"
 #include "options.h"
 #include "progress.h"
 #include "taproot/labels.h"
 #include "taproot/scores.h"
-#include "trees/tree_row.h"
 
 namespace taproot::cli {
 
 /// Some sentences at a time: enough to keep the threads busy, few enough for a small memory.
 struct Chunk {
   std::vector<Sentence> sentences;
-  /// What the library is given: constraints applied, and with labels the log-sum over them.
+  std::vector<std::uint64_t> ids;    ///< What random numbers depend on: the number, unless given.
+  std::vector<WordSentence> words;   ///< Empty without --words.
+  std::vector<LabelScores> labels;   ///< Empty without --label-scores.
+  std::vector<bool> bad_constraint;  ///< Then the views are empty sentences.
+
+  /// The scores that the library is given: constraints are applied, and labels are summed out.
   std::vector<ScoreView> views;
-  /// The same for decoding: with labels the best of them.
+  /// The same for decoding, with the best label of each edge instead of the sum.
   std::vector<ScoreView> decode_views;
-  std::vector<WordSentence> words;         ///< Empty without --words.
-  std::vector<std::vector<float>> labels;  ///< Empty without --label-scores.
-  std::vector<bool> bad_constraint;        ///< Then the views are empty sentences.
+  std::vector<std::vector<double>> memory;  ///< What the views read, unless that is the sentence.
 
   std::size_t size() const { return sentences.size(); }
   std::uint32_t first() const { return static_cast<std::uint32_t>(sentences[0].number); }
-  LabelView label_view(std::size_t i, std::size_t count) const {
-    return {labels[i].data(), sentences[i].n, static_cast<int>(count)};
-  }
+  const WordSentence* words_of(std::size_t i) const { return words.empty() ? nullptr : &words[i]; }
 
-  /// Why sentence i failed.
+  /// Says why sentence i failed.
   FailedRow failure(std::size_t i, const Outcome& outcome) const;
-
-  std::vector<std::vector<double>> memory;  ///< Of the views that are not the sentences' own.
 };
 
-/// Reads the input that the options name, with the words and labels that go with it.
+/// Reads the input that the options name, with the words, labels and ids that belong to it.
 class ChunkReader {
  public:
-  /// `trees` is how many each sentence will have, which limits how many sentences make a chunk.
+  /// `trees` is the number of trees that each sentence will have; with many trees a chunk has fewer
+  /// sentences.
   ChunkReader(const Options& options, std::size_t trees);
 
   bool next(Chunk& chunk);
@@ -50,6 +52,7 @@ class ChunkReader {
 
  private:
   void add(Chunk& chunk, Sentence&& sentence);
+  void add_views(Chunk& chunk, std::size_t i) const;
 
   const Options& options_;
   std::size_t trees_;
@@ -57,6 +60,7 @@ class ChunkReader {
   std::unique_ptr<WordReader> words_;
   std::unique_ptr<LabelReader> labels_;
   std::vector<std::string> label_names_;
+  std::vector<std::uint64_t> ids_;  // Empty without --ids.
   Progress progress_;
 };
 

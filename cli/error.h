@@ -9,8 +9,8 @@
 
 namespace taproot::cli {
 
-/// Input that cannot be read, or a call that makes no sense: exit code 2. The message names the
-/// file, where known the sentence, what is wrong, and what to do.
+/// Input that cannot be read, or wrong usage; the exit code is 2. The message says what was found,
+/// what was expected, and where: the file, and the line or sentence if they are known.
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

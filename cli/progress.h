@@ -8,8 +8,8 @@
 
 namespace taproot::cli {
 
-/// A line on standard error that says how many sentences are done: when that is a terminal and the
-/// work takes longer than a second, or when asked for.
+/// Shows on standard error how many sentences are done, if that is a terminal and the work takes
+/// longer than a second, or if `always` is set.
 class Progress {
  public:
   Progress(bool quiet, bool always)
@@ -26,7 +26,7 @@ class Progress {
     if (!on_ || (!always_ && now - start_ < std::chrono::seconds(1))) return;
     if (shown_ && now - last_ < std::chrono::milliseconds(200)) return;
     const double seconds = std::chrono::duration<double>(now - start_).count();
-    std::fprintf(stderr, "\r%zu sentences, %.0f a second ", done_,
+    std::fprintf(stderr, "\r%zu sentences, %.0f per second ", done_,
                  seconds > 0 ? static_cast<double>(done_) / seconds : 0.0);
     std::fflush(stderr);
     last_ = now;

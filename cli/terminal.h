@@ -6,11 +6,12 @@
 
 namespace taproot::cli {
 
-/// Whether to write escape sequences: `when` is auto, always or never. auto: standard output is
-/// what is written to and is a terminal, and NO_COLOR (no-color.org) is not set or empty.
+/// Whether to write escape sequences. `when` is auto, always or never; auto means that the output
+/// is a terminal and NO_COLOR (no-color.org) is not set or empty.
 bool wants_color(const std::string& when, bool to_standard_output);
 
-/// Cells of a line of the terminal; of COLUMNS, if it is none; else 80. At least 20.
+/// The cells per line of the terminal. If standard output is not a terminal, COLUMNS says it, or it
+/// is 80. At least 20.
 std::size_t terminal_width();
 
 }  // namespace taproot::cli

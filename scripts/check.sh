@@ -42,7 +42,9 @@ outside '#include <(Eigen|tbb|hwy|Random123|iostream|nanobind|cuda)' "no such ty
 outside '#include <nanobind' "nanobind is seen by python/src/ alone" ':!python/src/*' ':!scripts/check.sh'
 outside '#include "(core|scores|tree|eliminate|query|sample|decode|draw)/' "the bindings see the public surface alone" 'python/src/*'
 outside '#include "(?!testing/|taproot/)' "the oracle shares nothing with the library" 'testing/*'
-outside '#include "(core|scores|tree|eliminate|query|sample|decode|draw)/' "the command line sees the public surface alone" 'cli/*' 'examples/*' 'tests/consumer/*'
+outside '#include "(?!core/utf8\.h")(core|scores|tree|eliminate|query|sample|decode|draw)/' "the command line sees the public surface and core/utf8.h alone" 'cli/*'
+outside '#include "(core|scores|tree|eliminate|query|sample|decode|draw)/' "examples see the public surface alone" 'examples/*' 'tests/consumer/*'
+outside '#include <zip\.h>' "libzip is seen by cli/io/ alone" 'cli/*' ':!cli/io/*'
 
 # 2. Names and flags that must not occur.
 outside '#include "cuda/|#include <cuda' "CUDA is in cuda/ alone" 'src/*' 'cli/*' 'include/*' 'examples/*'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One function a command; each returns the exit code.
+// One function per command. Each returns the exit code.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ int run_report(const Options& options);
 struct EvalOptions {
   std::string trees;
   std::string gold;
-  std::string over = "best";  ///< The best of a sentence's trees, or the mean over them.
+  std::string over = "best";  ///< Of several trees per sentence: "best", or "mean".
 };
 int run_eval(const EvalOptions& options);
 

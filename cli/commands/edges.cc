@@ -7,13 +7,14 @@
 
 #include "chunk.h"
 #include "commands/commands.h"
-#include "output_file.h"
+#include "engine.h"
+#include "io/output_file.h"
 #include "taproot/taproot.h"
 
 namespace taproot::cli {
 namespace {
 
-// What is printed of one sentence.
+// What is printed about one sentence.
 struct Answer {
   double log_partition = 0;
   double entropy = 0;
@@ -62,7 +63,7 @@ std::string describe_sentence(const Sentence& sentence, const Answer& answer,
 
 int run_edges(const Options& options) {
   ChunkReader reader(options, 1);
-  Pool pool(options.threads);
+  Engine engine(options);
   OutputFile out(options.output);
   bool failed = false;
   Chunk chunk;
@@ -71,7 +72,8 @@ int run_edges(const Options& options) {
     std::vector<Outcome> outcomes(chunk.size());
     std::vector<Answer> answers(chunk.size());
     for_each_factorization(
-        pool, scores, outcomes, [&](std::size_t i, const Factorization& f, Workspace& workspace) {
+        engine.pool(), scores, outcomes,
+        [&](std::size_t i, const Factorization& f, Workspace& workspace) {
           const auto side = static_cast<std::size_t>(f.n()) + 1;
           answers[i].log_partition = log_partition(f);
           answers[i].entropy = entropy(f, workspace);
@@ -79,7 +81,7 @@ int run_edges(const Options& options) {
           marginals(f, {answers[i].marginals.data(), static_cast<std::ptrdiff_t>(side)}, workspace);
         });
     for (std::size_t i = 0; i < chunk.size(); ++i) {
-      const WordSentence* words = chunk.words.empty() ? nullptr : &chunk.words[i];
+      const WordSentence* words = chunk.words_of(i);
       if (outcomes[i].ok()) {
         out.write(describe_sentence(chunk.sentences[i], answers[i], words, options.top));
       } else {

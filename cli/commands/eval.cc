@@ -4,15 +4,14 @@
 
 #include "commands/commands.h"
 #include "error.h"
-#include "output_file.h"
+#include "formats/tree_reader.h"
+#include "io/output_file.h"
 #include "taproot/decode.h"
-#include "trees/convert.h"
-#include "trees/tree_reader.h"
 
 namespace taproot::cli {
 namespace {
 
-// Relations as numbers, the same for the same name.
+// Numbers relations. Equal names get equal numbers.
 class Names {
  public:
   std::vector<std::int32_t> operator()(const std::vector<std::string>& names) {
@@ -40,20 +39,20 @@ int run_eval(const EvalOptions& options) {
   std::size_t failed = 0;
   std::size_t evaluated = 0;
   bool labeled = true;
-  // The trees of one sentence come together: the best of them, or all.
+  // The trees of the sentence that is being read.
   std::vector<TreeRow> rows;
   const auto finish = [&] {
     if (rows.empty()) return;
     const std::size_t number = rows[0].sentence;
     while (read <= number) {
       if (!gold.next(sentence)) {
-        fail("{} has {} sentences, and {} has trees of sentence {}", options.gold, read,
+        fail("{} has {} sentences, but {} has trees of sentence {}", options.gold, read,
              options.trees, number);
       }
       ++read;
     }
     if (sentence.heads.size() != sentence.words.size()) {
-      fail("{} has no heads: the gold trees must be a .conllu file", options.gold);
+      fail("{} has no heads; the gold trees must be a .conllu file", options.gold);
     }
     if (options.over == "best") {
       const TreeRow* best = &rows[0];
@@ -64,8 +63,8 @@ int run_eval(const EvalOptions& options) {
     }
     for (const TreeRow& row : rows) {
       if (row.heads.size() != sentence.words.size()) {
-        fail("sentence {}: {} has {} words, {} has {}", number, options.trees, row.heads.size(),
-             options.gold, sentence.words.size());
+        fail("sentence {} has {} words in {}, but {} in {}", number, row.heads.size(),
+             options.trees, sentence.words.size(), options.gold);
       }
       labeled &= !row.labels.empty();
       sum += row.labels.empty() ? evaluate(row.heads, sentence.heads)
@@ -82,7 +81,7 @@ int run_eval(const EvalOptions& options) {
     TreeRow& tree = std::get<TreeRow>(row);
     if (!rows.empty() && rows[0].sentence != tree.sentence) {
       if (tree.sentence < rows[0].sentence) {
-        fail("{}: sentence {} comes after sentence {}: their order must be that of the gold file",
+        fail("{}: sentence {} comes after sentence {}; trees must be in the order of the gold file",
              options.trees, tree.sentence, rows[0].sentence);
       }
       finish();
@@ -101,13 +100,6 @@ int run_eval(const EvalOptions& options) {
   out.write(text);
   out.commit();
   return failed > 0 ? kSomeFailed : kAllFine;
-}
-
-int run_convert(const ConvertOptions& options) {
-  const Format format =
-      options.format.empty() ? format_of(options.output) : format_named(options.format);
-  convert(options.trees, options.output, format, options.words);
-  return kAllFine;
 }
 
 }  // namespace taproot::cli

@@ -7,7 +7,8 @@
 
 #include "chunk.h"
 #include "commands/commands.h"
-#include "output_file.h"
+#include "engine.h"
+#include "io/output_file.h"
 #include "taproot/taproot.h"
 
 namespace taproot::cli {
@@ -61,31 +62,36 @@ void add(Pool& pool, const Options& options, const Chunk& chunk, Summary& sum) {
   }
 }
 
+// The mean of the two middle values if their number is even. Changes the order of the values.
+double median(std::vector<double>& values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
 }  // namespace
 
 int run_info(const Options& options) {
   ChunkReader reader(options, 1);
-  Pool pool(options.threads);
+  Engine engine(options);
   Summary sum;
   Chunk chunk;
-  while (reader.next(chunk)) add(pool, options, chunk, sum);
+  while (reader.next(chunk)) add(engine.pool(), options, chunk, sum);
   std::string text = fmt::format("sentences        {}\n", sum.sentences);
   if (sum.sentences > 0) {
-    text += fmt::format("words            {}, {} to {} a sentence, {:.1f} on average\n", sum.words,
-                        sum.shortest, sum.longest,
+    text += fmt::format("words            {}, {} to {} per sentence, {:.1f} on average\n",
+                        sum.words, sum.shortest, sum.longest,
                         static_cast<double>(sum.words) / static_cast<double>(sum.sentences));
   }
   if (sum.answered > 0) {
     const auto count = static_cast<double>(sum.answered);
-    std::sort(sum.best_of_all.begin(), sum.best_of_all.end());
-    const double median = sum.best_of_all[sum.best_of_all.size() / 2];
     text += fmt::format("root rule        {}\n", to_string(options.root));
     text += fmt::format(
-        "entropy          {:.4f} nats a sentence, {:.4f} a word\n", sum.entropy / count,
+        "entropy          {:.4f} nats per sentence, {:.4f} per word\n", sum.entropy / count,
         sum.entropy / static_cast<double>(std::max<std::size_t>(1, sum.answered_words)));
     text +=
         fmt::format("best tree        has probability {:.4f} on average, {:.4f} in the median\n",
-                    sum.best / count, median);
+                    sum.best / count, median(sum.best_of_all));
     text += fmt::format(
         "Z_T / Z_D        {:.4f} on average (tries until a multi-root tree has one root)\n",
         sum.tries / count);

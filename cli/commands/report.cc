@@ -8,9 +8,8 @@
 namespace taproot::cli {
 
 int run_report(const Options& options) {
-  algorithm_named(options.algorithm);  // A wrong name is an error also where every sentence fails.
   ChunkReader reader(options, options.k);
-  Pool pool(options.threads);
+  Engine engine(options);
   ReportPage page(options);
   bool failed = false;
   Chunk chunk;
@@ -19,7 +18,7 @@ int run_report(const Options& options) {
     const Scores scores(chunk.views, options.root);
     std::vector<Outcome> outcomes(chunk.size());
     std::vector<std::string> html(chunk.size());
-    for_each_factorization(pool, scores, outcomes,
+    for_each_factorization(engine.pool(), scores, outcomes,
                            [&](std::size_t i, const Factorization& f, Workspace& workspace) {
                              html[i] = sentence_html(context, i, f, workspace);
                            });

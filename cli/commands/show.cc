@@ -7,14 +7,14 @@
 #include "commands/commands.h"
 #include "commands/tree_results.h"
 #include "error.h"
-#include "output_file.h"
+#include "io/output_file.h"
 #include "taproot/draw.h"
 #include "terminal.h"
 
 namespace taproot::cli {
 namespace {
 
-// A drawing, and what is to be said of it.
+// A drawing and its caption.
 struct Picture {
   std::string caption;
   std::string drawing;
@@ -25,9 +25,10 @@ struct Style {
   TextOptions text;
 };
 
-// Four digits that count, also next to certainty.
+// Four significant digits, also next to 1.
 std::string probability(double log_prob) {
-  if (std::isnan(log_prob)) return "probability unknown: scores too large for inference";
+  if (std::isnan(log_prob))
+    return "probability unknown because the scores are too large for inference";
   if (log_prob >= 0) return "probability 1";
   if (log_prob > -5e-4) return fmt::format("probability 1 - {:.2g}", -std::expm1(log_prob));
   return fmt::format("probability {:.4g}", std::exp(log_prob));
@@ -59,7 +60,7 @@ Picture marginals_picture(const Style& style, const std::vector<std::string>& wo
   Picture picture;
   picture.caption = fmt::format("entropy {:.4g} nats; edges from {:g} % on", entropy(f, workspace),
                                 100 * threshold);
-  if (less > 0) picture.caption += fmt::format(", {} less probable not drawn", less);
+  if (less > 0) picture.caption += fmt::format(", {} less probable ones not drawn", less);
   if (style.svg) {
     SvgOptions options;
     options.threshold = threshold;
@@ -70,7 +71,7 @@ Picture marginals_picture(const Style& style, const std::vector<std::string>& wo
   return picture;
 }
 
-// The pictures of every sentence of a chunk.
+// Draws the pictures of every sentence of a chunk.
 std::vector<std::vector<Picture>> draw(Pool& pool, const Context& context, const Style& style,
                                        std::vector<Outcome>& outcomes) {
   const Options& options = context.options;
@@ -81,7 +82,7 @@ std::vector<std::vector<Picture>> draw(Pool& pool, const Context& context, const
     return context.chunk.words.empty() ? none : context.chunk.words[i].words;
   };
   if (!options.has_k && !options.marginals) {
-    std::vector<Result> results(size);
+    std::vector<SentenceTrees> results(size);
     decode(pool, context, 1, results);
     for (std::size_t i = 0; i < size; ++i) {
       outcomes[i] = results[i].outcome;
@@ -116,14 +117,14 @@ std::vector<std::vector<Picture>> draw(Pool& pool, const Context& context, const
 
 int run_show(const Options& options) {
   if (options.has_k && options.marginals)
-    fail("-k shows samples, and --marginals all edges: choose");
+    fail("-k shows samples and --marginals all edges; choose one of them");
   Style style;
   style.svg = options.format.empty() ? options.output.ends_with(".svg") : options.format == "svg";
   style.text.width = options.width > 0 ? options.width : terminal_width();
   style.text.color = wants_color(options.color, options.output.empty());
   style.text.threshold = options.threshold;
   ChunkReader reader(options, options.has_k ? options.k : 1);
-  Pool pool(options.threads);
+  Engine engine(options);
   OutputFile out(options.output);
   bool failed = false;
   std::size_t drawings = 0;
@@ -131,7 +132,7 @@ int run_show(const Options& options) {
   while (reader.next(chunk)) {
     const Context context{options, chunk, reader.label_names()};
     std::vector<Outcome> outcomes(chunk.size());
-    const auto pictures = draw(pool, context, style, outcomes);
+    const auto pictures = draw(engine.pool(), context, style, outcomes);
     for (std::size_t i = 0; i < chunk.size(); ++i) {
       if (!outcomes[i].ok()) {
         failed = true;
@@ -142,7 +143,7 @@ int run_show(const Options& options) {
       }
       for (const Picture& picture : pictures[i]) {
         if (style.svg && ++drawings > 1) {
-          fail("an SVG file holds one drawing: choose a sentence with --sentences, and one tree");
+          fail("an SVG file holds one drawing; choose one sentence with --sentences, and one tree");
         }
         if (style.svg) {
           out.write(picture.drawing);

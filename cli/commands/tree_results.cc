@@ -6,7 +6,41 @@
 #include <map>
 #include <utility>
 
+#include "formats/tree_writer.h"
+
 namespace taproot::cli {
+
+void Context::name_labels(std::span<const std::int32_t> labels, TreeRow& row) const {
+  for (const std::int32_t l : labels)
+    row.labels.push_back(label_names[static_cast<std::size_t>(l)]);
+}
+
+int write_trees(const Options& options, IndexKind kind, std::size_t trees, const TreeQuery& query) {
+  Engine engine(options);
+  ChunkReader reader(options, trees);
+  const auto writer =
+      TreeWriter::open(chosen_format(options.format, options.output), options.output, kind);
+  Chunk chunk;
+  bool failed = false;
+  while (reader.next(chunk)) {
+    const Context context{options, chunk, reader.label_names()};
+    std::vector<SentenceTrees> results(chunk.size());
+    query(engine, context, results);
+    for (std::size_t i = 0; i < chunk.size(); ++i) {
+      const std::size_t number = context.number(i);
+      writer->sentence(number, chunk.sentences[i].n, chunk.words_of(i));
+      for (const TreeRow& row : results[i].rows) writer->tree(row);
+      if (!results[i].outcome.ok()) {
+        failed = true;
+        writer->failed(chunk.failure(i, results[i].outcome));
+      } else if (results[i].exhausted) {
+        writer->exhausted({number, results[i].rows.size()});
+      }
+    }
+  }
+  writer->finish();
+  return failed ? kSomeFailed : kAllFine;
+}
 
 TreeRow row_of(const Context& context, std::size_t i, std::size_t index, TreeView heads) {
   TreeRow row;
@@ -27,11 +61,12 @@ void complete(const Context& context, std::size_t i, const Factorization& f, Tre
     *row.score += labels_score(view, row.heads, labels);
     of_labels = labels_log_prob(view, row.heads, labels);
   }
-  // None if the scores are too large for inference, though not for decoding.
+  // If the scores are too large for inference, though not for decoding, there is no probability.
   row.log_prob = f.outcome().ok() ? log_prob(f, row.heads) + of_labels : NAN;
 }
 
-void decode(Pool& pool, const Context& context, std::size_t k, std::vector<Result>& results) {
+void decode(Pool& pool, const Context& context, std::size_t k,
+            std::vector<SentenceTrees>& results) {
   const std::size_t size = results.size();
   const Scores scores(context.chunk.decode_views, context.options.root);
   std::vector<Outcome> outcomes(size);
@@ -59,17 +94,17 @@ void decode(Pool& pool, const Context& context, std::size_t k, std::vector<Resul
 
 void sample_trees(const Context& context, std::size_t i, const SampleOptions& how,
                   const Factorization& f, Workspace& workspace, std::vector<TreeRow>& rows,
-                  const std::int32_t* drawn) {
+                  const std::int32_t* sampled) {
   static thread_local Sampler sampler;
-  if (drawn == nullptr) sampler.build(f, how, workspace);
+  if (sampled == nullptr) sampler.build(f, how, workspace);
   const auto number = static_cast<std::uint32_t>(context.number(i));
   Tree heads(static_cast<std::size_t>(f.n()));
   std::vector<std::int32_t> labels(heads.size());
   rows.reserve(context.options.k);
   for (std::size_t s = 0; s < context.options.k; ++s) {
     const auto index = static_cast<std::uint32_t>(s);
-    if (drawn != nullptr) {
-      std::copy_n(drawn + s * heads.size(), heads.size(), heads.data());
+    if (sampled != nullptr) {
+      std::copy_n(sampled + s * heads.size(), heads.size(), heads.data());
     } else {
       sampler.sample(number, index, 1, {heads.data(), 0}, workspace);
     }

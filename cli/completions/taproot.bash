@@ -1,21 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of taproot for bash.
+# Completion of taproot for bash. Written by generate.py.
 _taproot() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} options=""
-  case $before in
-    --root) mapfile -t COMPREPLY < <(compgen -W "single multi" -- "$word"); return ;;
-    --device) mapfile -t COMPREPLY < <(compgen -W "cpu cuda" -- "$word"); return ;;
-    --format)
-      local formats="jsonl npz conllu text"
-      [ "$command" != show ] || formats="text svg"
-      mapfile -t COMPREPLY < <(compgen -W "$formats" -- "$word")
+  case $command:$before in
+    *:--root)
+      mapfile -t COMPREPLY < <(compgen -W "single multi" -- "$word")
       return ;;
-    --color) mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$word"); return ;;
-    --over) mapfile -t COMPREPLY < <(compgen -W "best mean" -- "$word"); return ;;
-    --algorithm)
-      local names="auto elimination wilson wilson-marginal wilson-reject colbourn wilson-rc"
-      [ "$command" != swor ] || names="auto trie beam list"
-      mapfile -t COMPREPLY < <(compgen -W "$names" -- "$word")
+    *:--device)
+      mapfile -t COMPREPLY < <(compgen -W "cpu cuda" -- "$word")
+      return ;;
+    show:--format)
+      mapfile -t COMPREPLY < <(compgen -W "text svg" -- "$word")
+      return ;;
+    *:--format)
+      mapfile -t COMPREPLY < <(compgen -W "jsonl npz conllu text" -- "$word")
+      return ;;
+    swor:--algorithm)
+      mapfile -t COMPREPLY < <(compgen -W "auto trie beam list" -- "$word")
+      return ;;
+    *:--algorithm)
+      mapfile -t COMPREPLY < <(compgen -W "auto elimination wilson wilson-marginal wilson-reject colbourn wilson-rc" -- "$word")
+      return ;;
+    *:--color)
+      mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$word")
+      return ;;
+    *:--over)
+      mapfile -t COMPREPLY < <(compgen -W "best mean" -- "$word")
       return ;;
   esac
   if [ "$COMP_CWORD" = 1 ]; then
@@ -31,10 +41,10 @@ _taproot() {
     swor) options="-h --help -k --samples --algorithm --seed --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
     kbest) options="-h --help -k --samples --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
     mbr) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
-    edges) options="-h --help --top --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    edges) options="-h --help --top --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --sentences --quiet --progress" ;;
     show) options="-h --help -k --samples --threshold --marginals --color --width --algorithm --seed --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
     report) options="-h --help -k --samples --threshold --floor --title --algorithm --seed --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --sentences --quiet --progress" ;;
-    info) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    info) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --sentences --quiet --progress" ;;
     eval) options="-h --help --gold --over" ;;
     convert) options="-h --help -o --output --format --words" ;;
   esac

@@ -11,27 +11,28 @@
 namespace taproot::cli {
 namespace {
 
-// A hundred megabytes of zeros compress to nothing: what is kept of them has a limit.
+// A hundred megabytes of zeros compress to almost nothing, so the number of lengths has a limit.
 constexpr std::uint64_t kMostSentences = std::uint64_t{1} << 27;
 
 std::int32_t checked(const std::string& name, std::size_t index, std::int64_t n) {
-  if (n < 0) fail("{}: length {} is {}: lengths count words and are not negative", name, index, n);
+  if (n < 0) fail("{}: length {} is {}, which is negative", name, index, n);
   if (n > kMostWords) {
-    fail("{}: length {} is {}: sentences have at most {} words", name, index, n, kMostWords);
+    fail("{}: length {} is {}; sentences have at most {} words", name, index, n, kMostWords);
   }
   return static_cast<std::int32_t>(n);
 }
 
-// Numbers separated by blanks, from bytes that come piece by piece.
+// Parses numbers separated by blanks, from bytes that come in pieces.
 class TextLengths {
  public:
   explicit TextLengths(const std::string& path) : path_(path) {}
 
   void add(std::string_view bytes) {
     for (const char c : bytes) {
-      if (c == '\0') fail("{} is neither an .npy array nor text: it holds a zero byte", path_);
+      if (c == '\0')
+        fail("{} is neither an .npy array nor text, because it holds a zero byte", path_);
       if (std::string_view(" \t\r\n\v\f").find(c) == std::string_view::npos) {
-        // Long enough for a message; no number is as long.
+        // Long enough for a message; no valid number is as long.
         if (word_.size() < 80) word_ += c;
       } else {
         end_word();
@@ -51,10 +52,11 @@ class TextLengths {
     const char* const end = word_.data() + word_.size();
     const auto [stop, error] = std::from_chars(word_.data(), end, n);
     if (stop != end || error == std::errc::invalid_argument) {
-      fail("{}: length {} is {}: no whole number", path_, lengths_.size(), quoted(word_));
+      fail("{}: length {} is {}, which is not a whole number", path_, lengths_.size(),
+           quoted(word_));
     }
     if (error == std::errc::result_out_of_range) {
-      fail("{}: length {} is {}: sentences have at most {} words", path_, lengths_.size(),
+      fail("{}: length {} is {}; sentences have at most {} words", path_, lengths_.size(),
            quoted(word_), kMostWords);
     }
     lengths_.push_back(checked(path_, lengths_.size(), n));
@@ -75,7 +77,7 @@ std::vector<std::int32_t> read_lengths(NpyReader& in) {
     fail("{} must have one dimension, and has shape {}", in.name(), header.shape_text());
   }
   if (header.count > kMostSentences) {
-    fail("{} has {} lengths: at most {} sentences are read from one file", in.name(), header.count,
+    fail("{} has {} lengths; at most {} sentences are read from one file", in.name(), header.count,
          kMostSentences);
   }
   constexpr std::size_t kPiece = 1 << 14;
@@ -99,7 +101,7 @@ std::vector<std::int32_t> read_lengths(const std::string& path) {
     return read_lengths(in);
   }
   if (content == "a zip archive") {
-    fail("{} is a zip archive: lengths must be an integer .npy array, or numbers in text", path);
+    fail("{} is a zip archive; lengths must be an .npy array of integers, or text", path);
   }
   TextLengths text(path);
   const auto source = open_file(path);
@@ -109,22 +111,6 @@ std::vector<std::int32_t> read_lengths(const std::string& path) {
   }
   return text.finish();
 }
-
-namespace {
-
-NpyReader open_array(const Archive& archive, const std::string& array) {
-  const Archive::Entry* entry = archive.find(array);
-  if (entry == nullptr) {
-    std::string names;
-    for (std::size_t i = 0; i < std::min<std::size_t>(4, archive.entries().size()); ++i) {
-      names += (i == 0 ? "" : ", ") + quoted(archive.entries()[i].name);
-    }
-    fail("{} has no array '{}': it has {}", archive.path(), array, names.empty() ? "none" : names);
-  }
-  return {archive.open(*entry), archive.path() + ": " + array};
-}
-
-}  // namespace
 
 RaggedArray::RaggedArray(const Archive& archive, const std::string& array, std::uint64_t depth)
     : values_(open_array(archive, array)), depth_(depth) {
@@ -147,7 +133,7 @@ void RaggedArray::check() const {
   for (std::size_t i = 0; i < lengths_.size(); ++i) {
     sum += size(i);
     if (sum > count) {
-      fail("{} has {} elements, too few for its lengths: they end within sentence {} of {} words",
+      fail("{} has {} elements, too few for its lengths; they end within sentence {} of {} words",
            values_.name(), count, i, lengths_[i]);
     }
   }

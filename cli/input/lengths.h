@@ -6,26 +6,26 @@
 #include <string>
 #include <vector>
 
-#include "input/archive.h"
-#include "input/npy.h"
+#include "io/archive.h"
+#include "io/npy_reader.h"
 
 namespace taproot::cli {
 
-/// A matrix of more words is taken for an error: it would have 4 billion cells.
+/// A longer sentence is taken for an error: its matrix would have more than 4 billion cells.
 inline constexpr std::int64_t kMostWords = 65535;
 
 inline std::uint64_t cells(std::int64_t n) {
   return static_cast<std::uint64_t>(n + 1) * static_cast<std::uint64_t>(n + 1);
 }
 
-/// A one-dimensional array of integers, each from 0 to kMostWords.
+/// Reads a one-dimensional array of integers, each from 0 to kMostWords.
 std::vector<std::int32_t> read_lengths(NpyReader& in);
 
-/// The same from a file: an .npy array, or numbers in text.
+/// Reads the same from a file: an .npy array, or numbers in text.
 std::vector<std::int32_t> read_lengths(const std::string& path);
 
-/// An archive's `lengths`, and beside them an array with (n+1)(n+1) x `depth` elements a sentence,
-/// one sentence after the other.
+/// An archive's `lengths`, and beside them an array with (n+1)(n+1) x `depth` elements per
+/// sentence, one sentence after the other.
 class RaggedArray {
  public:
   /// Throws InputError unless the two agree.
@@ -35,7 +35,7 @@ class RaggedArray {
   /// The sentence that comes next.
   std::size_t at() const { return at_; }
   void skip(std::size_t sentences);
-  /// All elements of the next sentence, which take the place of what `out` held.
+  /// Reads all elements of the next sentence and replaces the content of `out` by them.
   template <typename T>
   void read(std::vector<T>& out);
   const NpyReader& values() const { return values_; }

@@ -14,13 +14,20 @@
 namespace taproot::cli {
 namespace {
 
+// Replaces weights by their logs, and keeps bad ones so that a message can name them.
 void take_logs(Sentence& sentence) {
+  sentence.is_log_of_weights = true;
+  sentence.bad_weights.clear();
   if (!sentence.is_double) {
     sentence.wide.assign(sentence.narrow.begin(), sentence.narrow.end());
     sentence.narrow.clear();
     sentence.is_double = true;
   }
-  for (double& value : sentence.wide) value = std::log(value);  // 0: -inf; negative: NaN.
+  for (std::size_t cell = 0; cell < sentence.wide.size(); ++cell) {
+    double& value = sentence.wide[cell];
+    if (!(value >= 0) || std::isinf(value)) sentence.bad_weights.push_back({cell, value});
+    value = std::log(value);
+  }
 }
 
 }  // namespace
@@ -28,12 +35,12 @@ void take_logs(Sentence& sentence) {
 class ScoreReader::Impl {
  public:
   explicit Impl(ReadOptions options) : options_(std::move(options)) {
-    if (options_.files.empty()) fail("there is no file of scores: name at least one");
+    if (options_.files.empty()) fail("no input file is named");
     if (!options_.lengths.empty()) {
       lengths_ = {options_.lengths, read_lengths(options_.lengths)};
     }
-    // Every file is opened now, so that the last one's error does not come after hours of work, and
-    // closed again, because there may be more of them than a process may hold open.
+    // Open every file now, so that an error in the last one does not come after hours of work.
+    // Close them again, because there may be more files than a process may hold open.
     std::size_t lengths_used = 0;
     for (const std::string& path : options_.files) {
       source_ = open_scores(path, lengths_, lengths_used);
@@ -42,6 +49,12 @@ class ScoreReader::Impl {
     }
     if (files_.size() > 1) source_.reset();
     check_lengths(lengths_used);
+  }
+
+  std::size_t total() const {
+    std::size_t sum = 0;
+    for (const File& file : files_) sum += file.count;
+    return sum;
   }
 
   bool next(Sentence& sentence) {
@@ -76,7 +89,7 @@ class ScoreReader::Impl {
   void check_lengths(std::size_t used) const {
     if (lengths_.path.empty() || used == lengths_.values.size()) return;
     fail(
-        "{} has {} lengths, but there are {} sentences in padded .npy batches: only those take "
+        "{} has {} lengths, but there are {} sentences in padded .npy batches; only those take "
         "lengths from a file",
         lengths_.path, lengths_.values.size(), used);
   }
@@ -121,5 +134,7 @@ ScoreReader::ScoreReader(ScoreReader&&) noexcept = default;
 ScoreReader& ScoreReader::operator=(ScoreReader&&) noexcept = default;
 
 bool ScoreReader::next(Sentence& sentence) { return impl_->next(sentence); }
+
+std::size_t ScoreReader::total() const { return impl_->total(); }
 
 }  // namespace taproot::cli

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "error.h"
-#include "input/archive.h"
 #include "input/lengths.h"
-#include "input/npy.h"
+#include "io/archive.h"
+#include "io/npy_reader.h"
 
 namespace taproot::cli {
 namespace {
@@ -28,7 +28,7 @@ void with_values(Sentence& sentence, bool is_double, const Action& action) {
 // The number of words of a matrix with `side` rows and columns.
 int words(const NpyReader& in, std::uint64_t side) {
   if (side == 0 || side - 1 > static_cast<std::uint64_t>(kMostWords)) {
-    fail("{} has shape {}: a sentence of n words has n+1 rows and columns, n from 0 to {}",
+    fail("{} has shape {}; a sentence of n words has n+1 rows and columns, n from 0 to {}",
          in.name(), in.header().shape_text(), kMostWords);
   }
   return static_cast<int>(side) - 1;
@@ -90,7 +90,7 @@ class PaddedSource final : public ScoreSource {
     const std::uint64_t bytes = in_.header().count * (in_.is_double() ? 8 : 4);
     if (in_.header().fortran && bytes > kMostInMemory) {
       fail(
-          "{} is in Fortran order and too large for it ({} bytes): save it in C order, with "
+          "{} is in Fortran order and too large to be kept ({} bytes); save it in C order, with "
           "numpy.ascontiguousarray",
           in_.name(), bytes);
     }
@@ -120,13 +120,13 @@ class PaddedSource final : public ScoreSource {
   void take_lengths(const PaddedLengths& lengths, std::size_t first, int most) {
     const std::size_t left = lengths.values.size() - first;
     if (left < count_) {
-      fail("{} has {} lengths, too few: {} has {} sentences, for which {} are left", lengths.path,
-           lengths.values.size(), in_.name(), count_, left);
+      fail("{} has {} lengths, which are too few; {} has {} sentences, for which {} are left",
+           lengths.path, lengths.values.size(), in_.name(), count_, left);
     }
     lengths_ = std::span(lengths.values).subspan(first, count_);
     for (std::size_t i = 0; i < count_; ++i) {
       if (lengths_[i] > most) {
-        fail("{}: length {} is {}, outside 0..{}: {} has shape {}", lengths.path, first + i,
+        fail("{}: length {} is {}, outside 0..{}, because {} has shape {}", lengths.path, first + i,
              lengths_[i], most, in_.name(), in_.header().shape_text());
       }
     }
@@ -142,7 +142,7 @@ class PaddedSource final : public ScoreSource {
     values.resize(side * side);
   }
 
-  // In Fortran order a sentence is spread over the whole array, which therefore is in memory.
+  // In Fortran order a sentence is spread over the whole array, so the array is kept in memory.
   template <typename T>
   void gather(std::vector<T>& values, std::size_t side) {
     auto& all = std::get<std::vector<T>>(all_);
@@ -180,7 +180,7 @@ class RaggedSource final : public ScoreSource {
   RaggedArray array_;
 };
 
-// .npz with one array a sentence.
+// .npz with one array per sentence.
 class EntriesSource final : public ScoreSource {
  public:
   explicit EntriesSource(Archive archive) : archive_(std::move(archive)) {}
@@ -193,7 +193,7 @@ class EntriesSource final : public ScoreSource {
         fmt::format("{}: {} (sentence {})", archive_.path(), quoted(entry.name), sentence.number);
     NpyReader in(archive_.open(entry), name);
     if (in.header().shape.size() == 3) {
-      fail("{} is a batch of shape {}: save it alone, with numpy.save, and give --lengths", name,
+      fail("{} is a batch of shape {}; save it alone, with numpy.save, and use --lengths", name,
            in.header().shape_text());
     }
     if (in.header().shape.size() == 1 && entry.name == "scores") {
@@ -217,7 +217,7 @@ std::unique_ptr<ScoreSource> open_npz(const std::string& path) {
 std::unique_ptr<ScoreSource> open_npy(const std::string& path, const PaddedLengths& lengths,
                                       std::size_t first_length) {
   if (const std::string content = describe_content(path); content == "a zip archive") {
-    fail("{} is no .npy array but a zip archive: rename it to end in .npz", path);
+    fail("{} is not an .npy array but a zip archive; rename it to end in .npz", path);
   }
   NpyReader in(open_file(path), path);
   in.require_floats();
@@ -239,11 +239,11 @@ std::unique_ptr<ScoreSource> open_scores(const std::string& path, const PaddedLe
   const std::string content = describe_content(path);
   const bool array = content == "an .npy array";
   if (array || content == "a zip archive") {
-    fail("{} ends neither in .npy nor in .npz, but is {}: rename it to end in {}", path, content,
+    fail("{} ends neither in .npy nor in .npz, but is {}; rename it to end in {}", path, content,
          array ? ".npy" : ".npz");
   }
-  fail("{} ends neither in .npy nor in .npz, and is {}: scores are read from such files alone",
-       path, content);
+  fail("{} ends neither in .npy nor in .npz, and is {}; the input must be .npy or .npz files", path,
+       content);
 }
 
 }  // namespace taproot::cli

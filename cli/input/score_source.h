@@ -22,16 +22,16 @@ class ScoreSource {
 
   /// How many sentences there are.
   virtual std::size_t count() const = 0;
-  /// How many of the lengths file belong to them: 0 unless they are padded.
+  /// How many entries of the file of lengths belong to them: 0 unless they are padded.
   virtual std::size_t lengths_used() const { return 0; }
   virtual void skip(std::size_t sentences) = 0;
-  /// The next sentence as the file has it. Its number is set already, for messages.
+  /// Reads the next sentence. Its number is set already, for messages.
   virtual void read(Sentence& sentence) = 0;
 };
 
-/// The lengths of padded batches, which run on over all files.
+/// The lengths of the padded batches of all files, one after the other.
 struct PaddedLengths {
-  std::string path;  ///< Empty: there are none, and no sentence is padded.
+  std::string path;  ///< Empty if there is no such file; then no sentence is padded.
   std::vector<std::int32_t> values;
 };
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "error.h"
-#include "input/byte_source.h"
-#include "input/text_lines.h"
+#include "io/byte_source.h"
+#include "io/text_lines.h"
 
 namespace taproot::cli {
 namespace {
@@ -47,7 +47,7 @@ class WordReader::Impl {
     if (number < at_) throw std::logic_error("words are read in order");
     while (at_ <= number) {
       if (!next(sentence)) {
-        fail("{} has {} sentences, and no words for sentence {}", in_.path(), at_, number);
+        fail("{} has {} sentences, but no words for sentence {}", in_.path(), at_, number);
       }
     }
   }
@@ -71,7 +71,7 @@ class WordReader::Impl {
     }
   }
 
-  // Ends at a blank line. Comments alone are a sentence without words: that is how one is written.
+  // A sentence ends at a blank line. One that holds only comments has no words.
   bool next_conllu(WordSentence& sentence) {
     range_end_ = 0;
     while (in_.next(line_)) {
@@ -95,12 +95,12 @@ class WordReader::Impl {
       const std::size_t end = std::min(line_.find('\t', begin), line_.size());
       if (count < kColumns) {
         columns[count] = std::string_view(line_).substr(begin, end - begin);
-        if (begin == end) refuse("column {} is empty: what is not known is written '_'", count + 1);
+        if (begin == end) refuse("column {} is empty; unknown values are written '_'", count + 1);
       }
       begin = end + 1;
     }
     if (count != kColumns) {
-      refuse("there are {} columns, not {}: they are separated by tabs", count, kColumns);
+      refuse("the line has {} columns, not {}; columns are separated by tabs", count, kColumns);
     }
     return columns;
   }
@@ -115,10 +115,10 @@ class WordReader::Impl {
       return;
     }
     const auto number = to_number(id);
-    if (!number) refuse("the ID {} is no number", quoted(id));
+    if (!number) refuse("the ID {} is not a number", quoted(id));
     if (static_cast<std::size_t>(*number) != expected) {
       refuse(
-          "the ID is {}, and should be {}: IDs run from 1 without gaps, and a blank line ends a "
+          "the ID is {}, and should be {}; IDs run from 1 without gaps, and a blank line ends a "
           "sentence",
           *number, expected);
     }
@@ -133,11 +133,11 @@ class WordReader::Impl {
     sentence.heads.back() = *head;
   }
 
-  // The rows that are no words: "3-4" stands before word 3, "5.1" after word 5.
+  // Checks rows that are not words: "3-4" stands before word 3, "5.1" after word 5.
   void check_between(std::string_view id, std::size_t mark, std::size_t expected) {
     const auto first = to_number(id.substr(0, mark));
     const auto second = to_number(id.substr(mark + 1));
-    if (!first || !second) refuse("the ID {} is no number, range or decimal", quoted(id));
+    if (!first || !second) refuse("the ID {} is not a number, a range or a decimal", quoted(id));
     const auto begin = static_cast<std::size_t>(*first);
     if (id[mark] == '.') {
       if (begin + 1 != expected) refuse("the empty node {} does not follow word {}", id, begin);
@@ -148,7 +148,7 @@ class WordReader::Impl {
     }
   }
 
-  // What is known only when the last word is.
+  // Checks what depends on the number of words.
   void check_sentence(const WordSentence& sentence) const {
     const std::size_t n = sentence.words.size();
     if (range_end_ > n) {

@@ -8,21 +8,21 @@
 
 namespace taproot::cli {
 
-/// The words of one sentence. From CoNLL-U also everything else that its lines hold, so that a tree
-/// can be written back into them.
+/// The words of one sentence. For CoNLL-U this includes everything else in its lines, so that a
+/// tree can be written back into them.
 struct WordSentence {
   std::vector<std::string> words;
-  /// CoNLL-U only: all lines as they are, comments, multi-word tokens and empty nodes included.
+  /// CoNLL-U only: all lines, including comments, multi-word tokens and empty nodes.
   std::vector<std::string> lines;
-  /// CoNLL-U only: for each word its line in `lines`, its head (-1 where it has none: "_") and its
+  /// CoNLL-U only: for each word its line in `lines`, its head (-1 if that is "_") and its
   /// relation.
   std::vector<std::size_t> line_of_word;
   std::vector<std::int32_t> heads;
   std::vector<std::string> relations;
 };
 
-/// A .conllu file (by its ending), or plain text: one sentence a line, words separated by blanks.
-/// Throws InputError, naming the line, for what is neither.
+/// Reads words from a .conllu file (by its ending), or from text with one sentence per line and
+/// words separated by blanks. Throws InputError, naming the line, for anything else.
 class WordReader {
  public:
   explicit WordReader(const std::string& file);
@@ -30,8 +30,8 @@ class WordReader {
 
   bool next(WordSentence& sentence);
 
-  /// Skips to sentence `number` (which must grow from call to call) and reads it. Throws InputError
-  /// if there is none.
+  /// Skips to sentence `number` and reads it. Numbers must grow from call to call. Throws
+  /// InputError if there is no such sentence.
   void read(std::size_t number, WordSentence& sentence);
 
  private:

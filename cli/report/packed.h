@@ -6,8 +6,8 @@
 
 namespace taproot::cli {
 
-/// `text` deflated, in base 64: a seventh of its size, which a browser unpacks by itself
-/// (DecompressionStream) when a sentence is shown.
+/// `text` deflated, in base 64: about a seventh of its size. A browser unpacks it (with
+/// DecompressionStream) when a sentence is shown.
 std::string packed(std::string_view text);
 
 }  // namespace taproot::cli

@@ -5,10 +5,13 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <charconv>
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "error.h"
+#include "io/base64.h"
 #include "taproot/draw.h"
 
 namespace taproot::cli {
@@ -27,6 +30,14 @@ std::string title_of(const Options& options) {
     names.push_back(shown_text(std::filesystem::path(file).filename().string()));
   }
   return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::vector<std::uint8_t> bytes_of_hex(std::string_view digits) {
+  std::vector<std::uint8_t> bytes(digits.size() / 2);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::from_chars(digits.data() + 2 * i, digits.data() + 2 * i + 2, bytes[i], 16);
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -52,14 +63,16 @@ std::string escape_script(std::string json) {
 
 ReportPage::ReportPage(const Options& options) : file_(options.output) {
   if (options.output.empty() && isatty(STDOUT_FILENO) != 0) {
-    fail("a report is a file for a browser: use -o report.html");
+    fail("a report is a file for a browser; name one, for example with -o report.html");
   }
   const nlohmann::ordered_json about = {
       {"samples", options.k},           {"seed", options.seed},   {"root", to_string(options.root)},
       {"threshold", options.threshold}, {"floor", options.floor},
   };
   std::string before = page_before();
-  // The title last: it may hold anything.
+  // The policy of the page names the hash, so that a browser runs this script and nothing else.
+  replace(before, "{{script-hash}}", base64(bytes_of_hex(page_script_sha256())));
+  // The title comes last, because it may hold anything.
   replace(before, "{{about}}", escape_script(about.dump()));
   replace(before, "{{title}}", escape_html(title_of(options)));
   file_.write(before);

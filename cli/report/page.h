@@ -5,29 +5,30 @@
 #include <string>
 #include <string_view>
 
+#include "io/output_file.h"
 #include "options.h"
-#include "output_file.h"
 
 namespace taproot::cli {
 
-/// The page around the sentences, from page.html, page.css and page.js; made by
-/// cmake/embed_page.cmake.
+/// The page before and after the sentences, from page.html, page.css and page.js, and the SHA-256
+/// of its script in hexadecimal digits; made by cmake/embed_page.cmake.
 const char* page_before();
 const char* page_after();
+const char* page_script_sha256();
 
-/// `text` for HTML, also between quotes.
+/// Escapes `text` for HTML, also between quotes.
 std::string escape_html(std::string_view text);
 
-/// JSON that may stand in a <script> element: no "<" in it, so that it ends where we end it.
+/// Escapes "<" in JSON, so that nothing in it can end a <script> element.
 std::string escape_script(std::string json);
 
-/// One report, written sentence by sentence.
+/// A report, which is written sentence by sentence.
 class ReportPage {
  public:
-  /// Throws InputError if there is no `options.output` and standard output is a terminal.
+  /// Throws InputError if the output is a terminal.
   explicit ReportPage(const Options& options);
 
-  /// What sentence_html() or failure_html() made.
+  /// Adds what sentence_html() or failure_html() returned.
   void sentence(std::string_view html) { file_.write(html); }
   void finish();
 

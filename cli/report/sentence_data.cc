@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Few digits: nobody reads more, and a report holds many numbers.
+// Few digits, because a report holds many numbers and nobody reads more digits.
 double shortened(double value, int digits = 6) {
   return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
 }
@@ -84,7 +84,7 @@ std::string sentence_html(const Context& context, std::size_t i, const Factoriza
   }
   details["trees"] = std::move(trees);
 
-  // What is not drawn is counted.
+  // Edges that are not drawn are counted.
   std::size_t edges = 0;
   for (std::size_t e = 0; e < p.size(); ++e) {
     if (p[e] <= 0 || p[e] >= options.floor || sampled[e] != 0) continue;

@@ -7,13 +7,14 @@
 
 namespace taproot::cli {
 
-/// What a report holds of one sentence: a block of JSON for the list (number, words, entropy), and
-/// a packed one for when it is shown (entropy of each word, sampled trees by frequency, what lies
-/// below the floor, the SVG of its marginals). Both are inert: the browser runs nothing of them.
+/// What a report holds about one sentence: a block of JSON for the list (number, words, entropy)
+/// and a packed one that is read when the sentence is shown (entropy of each word, sampled trees by
+/// frequency, the number of edges below the floor, the SVG of the marginals). A browser runs
+/// neither.
 std::string sentence_html(const Context& context, std::size_t i, const Factorization& f,
                           Workspace& workspace);
 
-/// The same for a sentence that failed: its words, and why.
+/// The same for a sentence that failed: its words and the reason.
 std::string failure_html(const Context& context, std::size_t i, const FailedRow& row);
 
 }  // namespace taproot::cli

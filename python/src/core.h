@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
 #include <optional>
-#include <vector>
 
 #include "arrays.h"
-#include "distribution.h"
+#include "taproot/dependency_trees.h"
 
 namespace taproot::python {
 
-/// A Distribution and the arrays that it reads.
+/// The DependencyTrees behind the one in Python, with the arrays that it reads. Output arrays are
+/// padded: sentence b of [B][N] or [B][N+1][N+1] uses the first lengths[b] words.
 struct Core {
   Floats scores;
   std::optional<Floats> label_scores;
-  std::unique_ptr<Distribution> kept;  // Made without the GIL.
-  Distribution& distribution = *kept;
+  int padded_n;
+  DependencyTrees trees;
+
+  std::size_t size() const { return trees.size(); }
+  std::size_t row() const { return static_cast<std::size_t>(padded_n); }
+  std::size_t side() const { return row() + 1; }
 };
+
+/// The pool that all batches of the process run on. Its interrupt lets Ctrl-C through.
+Pool& pool();
 
 }  // namespace taproot::python

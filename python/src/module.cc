@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "module.h"
 
+#include "core.h"
 #include "gil.h"
-#include "threads.h"
+#include "taproot/version.h"
 
 namespace nb = nanobind;
 
 NB_MODULE(_taproot, m) {
   using namespace taproot::python;
-  // What a traceback keeps alive at exit is no news to a user.
+  // A traceback may keep objects alive at exit; a user need not hear of it.
   nb::set_leak_warnings(false);
   m.def("version", [] { return TAPROOT_VERSION; });
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&note_exit));
-  m.def("set_num_threads", &set_num_threads, nb::arg("threads"), nb::call_guard<Released>());
-  m.def("get_num_threads", &get_num_threads, nb::call_guard<Released>(),
-        "How many threads batches run on.");
+  m.def(
+      "set_num_threads", [](int threads) { pool().set_threads(threads); }, nb::arg("threads"));
+  m.def("get_num_threads", [] { return pool().threads(); });
   init_constraints(m);
-  init_distribution(m);
+  init_dependency_trees(m);
   init_iterator(m);
   init_estimate(m);
   init_cuda(m);

@@ -6,7 +6,7 @@
 namespace taproot::python {
 
 void init_constraints(nanobind::module_& m);
-void init_distribution(nanobind::module_& m);
+void init_dependency_trees(nanobind::module_& m);
 void init_iterator(nanobind::module_& m);
 void init_estimate(nanobind::module_& m);
 void init_cuda(nanobind::module_& m);

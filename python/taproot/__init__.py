@@ -9,12 +9,13 @@ from ._constraints import Constraints
 from ._distribution import DependencyTrees
 from ._draw import Drawing, TreeDrawing
 from ._errors import NoTreeError, SentenceError
-from ._iterator import WithoutReplacementIterator
+from ._iterator import KBestIterator, WithoutReplacementIterator
 from ._results import (
-    WithoutReplacementTree,
     BestTrees,
     LabeledTrees,
+    ScoredTree,
     WithoutReplacementSample,
+    WithoutReplacementTree,
     horvitz_thompson_weight,
     inclusion_probability,
 )
@@ -25,18 +26,20 @@ from ._threads import get_num_threads, set_num_threads
 __version__ = _version()
 
 __all__ = [
+    "BestTrees",
     "Constraints",
     "DependencyTrees",
     "DeviceQueue",
-    "WithoutReplacementIterator",
-    "WithoutReplacementTree",
     "Drawing",
-    "BestTrees",
+    "KBestIterator",
     "LabeledTrees",
     "NoTreeError",
+    "ScoredTree",
     "SentenceError",
     "TreeDrawing",
+    "WithoutReplacementIterator",
     "WithoutReplacementSample",
+    "WithoutReplacementTree",
     "__version__",
     "cuda_available",
     "cuda_description",

@@ -26,7 +26,7 @@ def as_floats(values: Any, name: str, copy: bool) -> npt.NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError:
-        raise ValueError(f"{name} is no array: its rows differ in length") from None
+        raise ValueError(f"{name} is not an array: its rows differ in length") from None
     if copy and not isinstance(values, (list, tuple)):
         array = array.copy()
     if array.dtype not in _FLOATS:
@@ -82,7 +82,7 @@ def as_integers(values: Any, name: str) -> npt.NDArray[Any]:
 def as_lengths(lengths: Any, batch: int, longest: int) -> Int32:
     array = as_integers(lengths, "lengths")
     if array.shape != (batch,):
-        raise ValueError(f"lengths must have shape ({batch},), one a sentence, not {array.shape}")
+        raise ValueError(f"lengths must have shape ({batch},), one per sentence, not {array.shape}")
     wrong = np.flatnonzero((array < 0) | (array > longest))
     if wrong.size:
         b = int(wrong[0])
@@ -98,12 +98,12 @@ def as_trees(values: Any, name: str, shape: tuple[int, ...] | None = None) -> tu
     array = as_integers(values, name)
     if shape is None:
         if array.ndim != 1:
-            raise ValueError(f"{name} must have one entry a word, shape (n,), not {array.shape}")
+            raise ValueError(f"{name} must have one entry per word, shape (n,), not {array.shape}")
     elif array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
         raise ValueError(f"{name} must have shape {shape} or (k, {str(shape)[1:]}, not {array.shape}")
     if array.dtype != np.int32:
         if array.size and (array.min() < -(2**31) or array.max() >= 2**31):
-            raise ValueError(f"{name} has entries that are no words")
+            raise ValueError(f"{name} has entries that are not words")
         array = array.astype(np.int32)
     if shape is None:
         return np.ascontiguousarray(array), ()
@@ -136,9 +136,22 @@ def as_name(value: Any, name: str) -> str:
     return value
 
 
-def as_first(first: Any, count: int, name: str) -> int:
-    """The number of the first of `count` trees or sentences."""
-    number = as_count(first, name)
+def as_first_tree(first: Any, count: int) -> int:
+    """The number of the first of `count` trees."""
+    number = as_count(first, "first_tree")
     if number + count > 2**32:
-        raise ValueError(f"{name} is {number}: trees and sentences are numbered below 2**32")
+        raise ValueError(f"first_tree is {number}: trees are numbered below 2**32")
     return number
+
+
+def as_ids(ids: Any, batch_shape: tuple[int, ...]) -> npt.NDArray[np.uint64]:
+    """Sentence ids as [B]; negative ones are taken as the 64-bit numbers that they are."""
+    array = np.asarray(ids)
+    if array.dtype == object:  # NumPy makes Python integers beyond 64 bits objects.
+        raise ValueError("ids must be integers of 64 bits")
+    array = as_integers(array, "ids")
+    if array.shape != batch_shape:
+        wanted = f"have shape {batch_shape}, one per sentence" if batch_shape else "be an integer for a single sentence"
+        raise ValueError(f"ids must {wanted}, not have shape {array.shape}")
+    signed = array.astype(np.int64) if array.dtype.kind == "i" else array.astype(np.uint64)
+    return np.ascontiguousarray(signed.view(np.uint64).reshape(-1))

@@ -17,8 +17,9 @@ from ._arrays import (
     Float64,
     Int32,
     as_count,
-    as_first,
+    as_first_tree,
     as_floats,
+    as_ids,
     as_lengths,
     as_name,
     as_seed,
@@ -29,7 +30,7 @@ from ._arrays import (
 from ._constraints import Constraints
 from ._draw import Drawing, as_words
 from ._errors import raise_failures
-from ._iterator import WithoutReplacementIterator
+from ._iterator import KBestIterator, WithoutReplacementIterator
 from ._results import BestTrees, LabeledTrees, WithoutReplacementSample
 
 Root = Literal["single", "multi"]
@@ -38,6 +39,7 @@ WithoutReplacementAlgorithm = Literal["auto", "trie", "beam", "list"]
 
 _GIB = 1 << 30
 _Core = _taproot.Core
+_OF_TREES = ("heads", "labels", "score", "log_prob", "gumbel", "weights")
 _NO_CONSTRAINTS: list[_taproot.Constraints] = []
 
 
@@ -61,11 +63,14 @@ class DependencyTrees:
     root
         ``"single"``: exactly one word hangs off ROOT; ``"multi"``: at least one.
     constraints
-        A ``Constraints``; for a batch a list with one (or None) a sentence.
+        A ``Constraints``; for a batch a list with one (or None) per sentence.
     label_scores
         Shape of scores and one more axis, of labels: the weight of edge h -> m with label l is
         ``exp(scores[h, m] + label_scores[h, m, l])``. Sampled and decoded trees then have labels; all else is about
         trees with their labels summed out.
+    ids
+        64-bit numbers that samples are keyed by, shape (B,); an integer for a single sentence. A corpus with ids gives
+        the same trees however it is split into batches. Without them a sentence's id is its position in the batch.
     on_error
         A sentence may have no answer: no tree, a NaN, no words. ``"raise"``: ``NoTreeError`` or another
         ``SentenceError`` that names it. ``"status"``: its numbers are NaN, its heads -1, and ``status`` says why.
@@ -98,6 +103,7 @@ class DependencyTrees:
     _label_array: npt.NDArray[Any] | None = None
     _label_count: int | None = None
     _constraints: Any = None
+    _ids: npt.NDArray[np.uint64] | None = None
 
     def __init__(
         self,
@@ -107,16 +113,17 @@ class DependencyTrees:
         constraints: Constraints | Sequence[Constraints | None] | None = None,
         label_scores: npt.ArrayLike | Sequence[npt.ArrayLike] | None = None,
         *,
+        ids: npt.ArrayLike | None = None,
         on_error: Literal["raise", "status"] = "raise",
         copy: bool = True,
     ) -> None:
         if type(scores) is np.ndarray and scores.dtype is FLOAT64 and scores.ndim == 2 and scores.flags.c_contiguous:
             side, columns = scores.shape
-            plain = lengths is None and constraints is None and label_scores is None
+            plain = lengths is None and constraints is None and label_scores is None and ids is None
             if plain and side == columns > 0 and root == "single" and on_error == "raise":
                 self._n = side - 1
                 self._matrix = scores.copy() if copy else scores
-                self._core = _Core(self._matrix, None, False, _NO_CONSTRAINTS, None)
+                self._core = _Core(self._matrix, None, False, _NO_CONSTRAINTS, None, None)
                 return  # A single sentence as it comes most often: what follows would find nothing to do.
         of_list: Int32 | None = None
         if type(scores) is not np.ndarray and is_list_of(2, scores):
@@ -151,11 +158,13 @@ class DependencyTrees:
         if label_scores is not None:
             self._label_array = self._labels_of(label_scores, shape, copy)
             self._label_count = self._label_array.shape[-1]
+        if ids is not None:
+            self._ids = as_ids(ids, self.batch_shape)
         of_sentences = _NO_CONSTRAINTS
         if constraints is not None:
             of_sentences = self._constraints_of(constraints)
             self._constraints = deepcopy(constraints)
-        self._core = _Core(array, self._lengths, self._root == "multi", of_sentences, self._label_array)
+        self._core = _Core(array, self._lengths, self._root == "multi", of_sentences, self._label_array, self._ids)
 
     def _labels_of(self, label_scores: Any, shape: tuple[int, ...], copy: bool) -> npt.NDArray[Any]:
         if not self._single and is_list_of(3, label_scores):
@@ -174,13 +183,13 @@ class DependencyTrees:
         elif self._single:
             raise ValueError("constraints of a single sentence must be one taproot.Constraints")
         elif not isinstance(constraints, (list, tuple)):
-            raise ValueError("constraints of a batch must be a list, one (or None) a sentence")
+            raise ValueError("constraints of a batch must be a list, one (or None) per sentence")
         if len(constraints) != self._batch:
-            raise ValueError(f"constraints must be {self._batch}, one (or None) a sentence, not {len(constraints)}")
+            raise ValueError(f"constraints must be {self._batch}, one (or None) per sentence, not {len(constraints)}")
         found = []
         for b, (of_sentence, n) in enumerate(zip(constraints, self._all_lengths())):
             if of_sentence is not None and not isinstance(of_sentence, Constraints):
-                raise ValueError(f"constraints[{b}] is no taproot.Constraints")
+                raise ValueError(f"constraints[{b}] is not a taproot.Constraints")
             core = _taproot.Constraints() if of_sentence is None else of_sentence._core()
             if not core.fits(int(n)):
                 raise ValueError(f"constraints[{b}] names a word that a sentence of {n} words has not")
@@ -234,7 +243,7 @@ class DependencyTrees:
         return self._batch
 
     def __getitem__(self, sentence: int) -> DependencyTrees:
-        """One sentence of a batch, by itself (so that its samples are those of a sentence 0).
+        """One sentence of a batch by itself. It keeps its id, so its samples are the same ones.
 
         >>> DependencyTrees(np.zeros((2, 4, 4)), lengths=[2, 3])[0]
         DependencyTrees(words=2, root='single')
@@ -254,6 +263,7 @@ class DependencyTrees:
             root=self._root,
             constraints=None if self._constraints is None else self._constraints[b],
             label_scores=None if label_array is None else label_array[b, :side, :side],
+            ids=b if self._ids is None else self._ids[b],
             on_error="raise" if self._raise else "status",
             copy=False,
         )
@@ -264,7 +274,7 @@ class DependencyTrees:
     def __reduce__(self) -> tuple[Any, ...]:
         array, label_array = self._matrix, self._label_array
         on_error = "raise" if self._raise else "status"
-        return _restored, (array, self._lengths, self._root, self._constraints, label_array, on_error)
+        return _restored, (array, self._lengths, self._root, self._constraints, label_array, self._ids, on_error)
 
     def __bool__(self) -> bool:
         return True  # Also where there is no len().
@@ -350,8 +360,9 @@ class DependencyTrees:
         """log p of trees, heads of shape (n,) or (k, n), of a batch (B, N) or (k, B, N): a number, (k,), (B,) or (k,
         B).
 
-        -inf for what is no tree under the root rule, or has a forbidden edge. With ``labels``, of the shape of heads,
-        that of the labeled trees.
+        -inf for heads that are not a tree under the root rule or that use a forbidden edge. Rows of -1, which fill up
+        samples and best trees of sentences that have fewer of them, give NaN. With ``labels``, of the shape of heads,
+        the log probability of the labeled trees.
 
         >>> d = DependencyTrees(np.zeros((3, 3)))
         >>> np.exp(d.log_prob([[0, 1], [2, 0], [2, 1]]))
@@ -391,10 +402,16 @@ class DependencyTrees:
         >>> DependencyTrees(np.zeros((3, 3))).hessian_product(v)[0]
         array([ 0.  ,  0.25, -0.25])
         """
-        return self._hessian_product(self._edge_values(direction, "direction"), or_nan=False)
+        values = self._edge_values(direction, "direction")
+        found = self._hessian_product(values)
+        lost = np.isnan(found).any((-2, -1))
+        if np.any(lost & ~np.isfinite(values).all((-2, -1))) and self._raise:
+            raise ValueError("direction is not finite at an edge that a tree may have")
+        return found
 
-    def _hessian_product(self, direction: Float64, or_nan: bool) -> Float64:
-        return self._array(self._core.hessian_product, (self._n + 1, self._n + 1), direction, or_nan)
+    def _hessian_product(self, direction: Float64) -> Float64:
+        """NaN for a sentence whose direction is not finite where it matters."""
+        return self._array(self._core.hessian_product, (self._n + 1, self._n + 1), direction)
 
     def _pair(self, query: Any, other: DependencyTrees, name: str) -> Any:
         if not isinstance(other, DependencyTrees):
@@ -494,6 +511,20 @@ class DependencyTrees:
         self._check(failures)
         return BestTrees(**self._unbatch(table))
 
+    def kbest_iterator(self) -> KBestIterator:
+        """The trees of a single sentence in the order of their scores, until you stop or there are no more.
+
+        >>> trees = DependencyTrees([[0, 2, 1], [0, 0, 1], [0, 0, 0]]).kbest_iterator()
+        >>> [(tree.heads.tolist(), tree.score) for tree in trees]
+        [([0, 1], 3.0), ([2, 0], 1.0)]
+        """
+        if not self._single:
+            raise ValueError("an iterator is of one sentence: take one of the batch, d[b]")
+        failures = self._core.failures()
+        if failures is not None:
+            raise_failures(failures)
+        return KBestIterator(_taproot.KBestIterator(self._core))
+
     def sample(
         self,
         k: int,
@@ -502,16 +533,16 @@ class DependencyTrees:
         *,
         step_limit: int = 0,
         first_tree: int = 0,
-        first_sentence: int = 0,
     ) -> Any:
-        """k trees drawn independently: heads (k, n), of a batch (k, B, N), padding -1; with ``label_scores`` also
+        """k trees sampled independently: heads (k, n), of a batch (k, B, N), padding -1; with ``label_scores`` also
         labels.
 
-        The same seed gives the same trees. Tree s of sentence b depends on (seed, first_sentence + b, first_tree + s)
-        alone: whatever the number of threads, the batch it is in, and how many are drawn. ``algorithm``: ``"auto"``
-        needs no advice; ``"elimination"``, ``"wilson"`` (multi-root), ``"wilson-marginal"``, ``"wilson-reject"``
-        (single-root) and ``"colbourn"`` have the same law; ``"wilson-rc"`` is biased and here for comparison.
-        ``step_limit`` makes the walks by name give up trees (``"step_limit"``).
+        The same seed gives the same trees. Tree s of a sentence depends on (seed, the sentence's id, first_tree + s)
+        alone, whatever the number of threads, the batch it is in, and how many trees are sampled. ``algorithm``:
+        ``"auto"`` is the right choice unless you compare samplers; ``"elimination"``, ``"wilson"`` (multi-root),
+        ``"wilson-marginal"``, ``"wilson-reject"`` (single-root) and ``"colbourn"`` have the same law; ``"wilson-rc"``
+        is biased and here for comparison. ``step_limit`` is the number of steps after which the walks that are asked
+        for by name give up a tree (status ``"step_limit"``); 0 means never.
 
         >>> d = DependencyTrees(np.zeros((3, 3)))
         >>> trees = d.sample(1000, seed=7)
@@ -522,11 +553,10 @@ class DependencyTrees:
             shape = (k, self._n) if self._single else (k, self._batch, self._n)
             heads = np.empty(shape, np.int32)
             labels = None if self._label_count is None else np.empty(shape, np.int32)
-            failures = self._core.sample(k, seed, algorithm, step_limit, first_tree, first_sentence, heads, labels)
+            failures = self._core.sample(k, seed, algorithm, step_limit, first_tree, heads, labels)
         except (OverflowError, TypeError, ValueError):
             # Only now is it worth looking what was wrong, to say so.
-            as_first(first_tree, as_count(k), "first_tree")
-            as_first(first_sentence, self._batch, "first_sentence")
+            as_first_tree(first_tree, as_count(k))
             as_count(step_limit, "step_limit")
             as_seed(seed)
             as_name(algorithm, "algorithm")
@@ -542,12 +572,12 @@ class DependencyTrees:
         algorithm: WithoutReplacementAlgorithm = "auto",
         *,
         memory_limit: int = _GIB,
-        first_sentence: int = 0,
     ) -> WithoutReplacementSample:
-        """k different trees, each drawn from those not drawn yet; all of them if there are no more.
+        """k different trees, each sampled from the trees that are left; all of them if there are no more than k.
 
-        ``algorithm``: ``"auto"`` needs no advice; ``"trie"``, ``"beam"`` and the literature's ``"list"`` have the same
-        law. ``memory_limit``: bytes that a sentence's trie may take; it does not change what is drawn.
+        ``algorithm``: ``"auto"`` is the right choice unless you compare samplers; ``"trie"``, ``"beam"`` and the
+        literature's ``"list"`` have the same law. ``memory_limit`` is the number of bytes that a sentence's trie may
+        take; it does not change which trees come.
 
         >>> s = DependencyTrees(np.zeros((3, 3))).sample_without_replacement(5)
         >>> sorted(s.heads.tolist()), s.exhausted, s.weights
@@ -558,16 +588,15 @@ class DependencyTrees:
             as_seed(seed),
             as_name(algorithm, "algorithm"),
             as_count(memory_limit, "memory_limit"),
-            as_first(first_sentence, self._batch, "first_sentence"),
         )
         self._check(failures)
         found = self._unbatch(table)
         exhausted = found["exhausted"]
         return WithoutReplacementSample(
             heads=found["heads"],
-            log_prob=found["score"],
+            log_prob=found["log_prob"],
             gumbel=found["gumbel"],
-            weights=found["weight"],
+            weights=found["weights"],
             kappa=float(found["kappa"]) if self._single else found["kappa"],
             exhausted=bool(exhausted) if self._single else exhausted.astype(bool),
             counts=found["counts"],
@@ -580,7 +609,7 @@ class DependencyTrees:
             return dict(table)
         found: dict[str, Any] = {}
         for name, array in table.items():
-            found[name] = array[:, 0] if name in ("heads", "labels", "score", "gumbel", "weight") else array[0]
+            found[name] = array[:, 0] if name in _OF_TREES else array[0]
         found["counts"] = int(found["counts"])
         return found
 
@@ -590,9 +619,8 @@ class DependencyTrees:
         algorithm: Literal["auto", "trie", "list"] = "auto",
         *,
         memory_limit: int = _GIB,
-        first_sentence: int = 0,
     ) -> WithoutReplacementIterator:
-        """Draws different trees of a single sentence, one after the other, until you stop or there are no more.
+        """Samples different trees of a single sentence, one after the other, until you stop or there are no more.
 
         >>> d = DependencyTrees(np.zeros((3, 3)))
         >>> [round(np.exp(tree.log_prob).item(), 6) for tree in d.sample_without_replacement_iterator()]
@@ -611,13 +639,16 @@ class DependencyTrees:
                 as_seed(seed),
                 algorithm,
                 as_count(memory_limit, "memory_limit"),
-                as_first(first_sentence, 1, "first_sentence"),
             )
         )
 
 
-def _restored(scores: Any, lengths: Any, root: Root, constraints: Any, labels: Any, on_error: Any) -> DependencyTrees:
-    return DependencyTrees(scores, lengths, root, constraints, labels, on_error=on_error, copy=False)
+def _restored(
+    scores: Any, lengths: Any, root: Root, constraints: Any, labels: Any, ids: Any, on_error: Any
+) -> DependencyTrees:
+    if ids is not None and scores.ndim == 2:
+        ids = ids[0]
+    return DependencyTrees(scores, lengths, root, constraints, labels, ids=ids, on_error=on_error, copy=False)
 
 
 DependencyTrees.__module__ = "taproot"

@@ -7,11 +7,14 @@ from collections.abc import Iterator
 
 from . import _taproot
 from ._errors import raise_failures
-from ._results import WithoutReplacementTree
+from ._results import ScoredTree, WithoutReplacementTree
 
 
 class WithoutReplacementIterator(Iterator[WithoutReplacementTree]):
-    """Different trees, one after the other: ``(heads, log_prob, gumbel, labels)``; the last None without labels."""
+    """Different trees, one after the other: ``(heads, log_prob, gumbel, labels)``.
+
+    ``labels`` is None without label scores.
+    """
 
     def __init__(self, core: _taproot.WithoutReplacementIterator) -> None:
         self._core = core
@@ -26,7 +29,7 @@ class WithoutReplacementIterator(Iterator[WithoutReplacementTree]):
         return WithoutReplacementTree(*found)
 
     @property
-    def drawn(self) -> int:
+    def count(self) -> int:
         """How many trees there were so far."""
         return self._core.size()
 
@@ -36,4 +39,20 @@ class WithoutReplacementIterator(Iterator[WithoutReplacementTree]):
         return self._core.kappa()
 
 
-WithoutReplacementIterator.__module__ = "taproot"
+class KBestIterator(Iterator[ScoredTree]):
+    """The best tree, the second best, and so on: ``(heads, score, labels)``.
+
+    ``labels`` is None without label scores.
+    """
+
+    def __init__(self, core: _taproot.KBestIterator) -> None:
+        self._core = core
+
+    def __next__(self) -> ScoredTree:
+        found = self._core.next()
+        if found is None:
+            raise StopIteration
+        return ScoredTree(*found)
+
+
+WithoutReplacementIterator.__module__ = KBestIterator.__module__ = "taproot"

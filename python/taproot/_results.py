@@ -80,9 +80,7 @@ class WithoutReplacementSample:
         counts = np.minimum(self.counts, count)
         cut = np.asarray(self.counts) > count
         kappa = np.where(cut, self.gumbel[count], self.kappa)
-        weights = np.where(
-            self.log_prob[:count] > -np.inf, horvitz_thompson_weight(self.log_prob[:count], kappa), 0.0
-        )
+        weights = np.where(self.log_prob[:count] > -np.inf, horvitz_thompson_weight(self.log_prob[:count], kappa), 0.0)
         single = self.log_prob.ndim == 1
         return WithoutReplacementSample(
             heads=self.heads[:count],
@@ -116,6 +114,14 @@ class WithoutReplacementSample:
 
     def __len__(self) -> int:
         return len(self.heads)
+
+
+class ScoredTree(NamedTuple):
+    """One of the best trees."""
+
+    heads: Int32
+    score: float
+    labels: Int32 | None = None
 
 
 class WithoutReplacementTree(NamedTuple):

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from . import _distribution, _taproot
-from ._arrays import as_count, as_first, as_seed
+from ._arrays import as_count, as_seed
 from ._distribution import Root
 from ._errors import raise_failures
 from ._results import WithoutReplacementSample
@@ -134,7 +134,7 @@ class CudaTrees:
         if rest:
             vectors = np.zeros((max(rest) + 1, self._n + 1, self._n + 1))
             vectors[rest] = direction[rest].double().cpu().numpy()
-            found = self._on_cpu(rest)._hessian_product(vectors, or_nan=True)
+            found = self._on_cpu(rest)._hessian_product(vectors)
             out[rest] = torch.from_numpy(found).to(out.device)[rest]
         return out
 
@@ -168,7 +168,7 @@ class CudaTrees:
         if algorithm != "auto":
             raise ValueError(f'on a device there is the algorithm "auto" alone, not {algorithm!r}')
         heads = self._empty((as_count(k), self._batch, self._n), torch.int32, -1)
-        rest = self._ask("sample", as_seed(seed), as_first(0, self._batch, "first_sentence"), (heads,))
+        rest = self._ask("sample", as_seed(seed), 0, (heads,))
         if rest:
             heads[:, rest] = torch.from_numpy(self._on_cpu(rest).sample(k, seed)).to(heads)[:, rest]
         return heads

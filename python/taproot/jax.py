@@ -97,7 +97,7 @@ def _hessian_product(scores: Array, vector: Array, lengths: Array, root: Root) -
     def on_host(s: Any, v: Any, n: Any) -> Any:
         trees = _trees(s, n, root)
         direction = np.asarray(v, np.float64).reshape((-1, *v.shape[-2:]))
-        found = trees._hessian_product(np.ascontiguousarray(direction), or_nan=True)
+        found = trees._hessian_product(np.ascontiguousarray(direction))
         found[~direction.any((1, 2))] = 0.0  # A sentence that does not count may well have no answer.
         return found
 

@@ -29,7 +29,7 @@ from torch import Tensor
 from torch.distributions import constraints, kl
 
 from . import _distribution
-from ._distribution import Algorithm, WithoutReplacementAlgorithm, Root
+from ._distribution import Algorithm, Root, WithoutReplacementAlgorithm
 from ._results import WithoutReplacementSample
 from ._torch_cuda import CudaTrees
 from ._torch_tree import is_tree
@@ -114,7 +114,7 @@ class _HessianProduct(torch.autograd.Function):
         if isinstance(trees, CudaTrees):
             return trees.hessian_product(vector.reshape((len(trees), *vector.shape[-2:]))).reshape(vector.shape)
         direction = _numpy(vector, "the gradient").astype(np.float64).reshape((len(trees), *vector.shape[-2:]))
-        found = trees._hessian_product(np.ascontiguousarray(direction), or_nan=True)
+        found = trees._hessian_product(np.ascontiguousarray(direction))
         return torch.from_numpy(found).reshape(vector.shape)
 
     @staticmethod
@@ -147,15 +147,17 @@ class _LogPartition(torch.autograd.Function):
     def forward(ctx: Any, scores: Tensor, trees: Any) -> Tensor:
         ctx.save_for_backward(scores)
         ctx.trees = trees
+        if ctx.needs_input_grad[0]:
+            ctx.found = torch.as_tensor(trees.marginals())  # One elimination for both.
         return _tensor(trees.log_partition(), scores, scores.shape[:-2])
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         (scores,) = ctx.saved_tensors
-        p = _Marginals.apply(scores, ctx.trees)
-        if not torch.is_grad_enabled():  # Nobody else has it.
-            return p.mul_(_spread(grad)).to(scores.dtype), None
-        return (_spread(grad) * p).to(scores.dtype), None
+        if torch.is_grad_enabled():  # To be differentiated once more.
+            return (_spread(grad) * _Marginals.apply(scores, ctx.trees)).to(scores.dtype), None
+        p = ctx.found.reshape(scores.shape)
+        return (_spread(grad).to(p.dtype) * p).to(scores.dtype), None
 
 
 class _Entropy(torch.autograd.Function):

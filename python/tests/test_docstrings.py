@@ -11,7 +11,14 @@ import pytest
 import taproot
 
 # Names without an example of their own: what they hold is shown where they come from.
-NO_EXAMPLE = {"WithoutReplacementTree", "WithoutReplacementIterator", "BestTrees", "LabeledTrees", "SentenceError", "WithoutReplacementSample"}
+NO_EXAMPLE = {
+    "WithoutReplacementTree",
+    "WithoutReplacementIterator",
+    "BestTrees",
+    "LabeledTrees",
+    "SentenceError",
+    "WithoutReplacementSample",
+}
 
 
 def examples_of(module: ModuleType) -> list[doctest.DocTest]:

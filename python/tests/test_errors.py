@@ -471,28 +471,23 @@ def test_bad_seed(seed: Any) -> None:
 
 
 @pytest.mark.parametrize("first", [-1, 2**32, 2**70, 1.5, "a", None], ids=repr)
-def test_bad_numbers_of_trees_and_sentences(first: Any) -> None:
-    for call in (
-        lambda: D.sample(1, first_tree=first),
-        lambda: D.sample(1, first_sentence=first),
-        lambda: D.sample_without_replacement(1, first_sentence=first),
-        lambda: D.sample_without_replacement_iterator(first_sentence=first),
-    ):
-        value_error(call)
+def test_bad_numbers_of_trees(first: Any) -> None:
+    value_error(lambda: D.sample(1, first_tree=first))
 
 
 def test_the_last_numbers() -> None:
-    assert D.sample(1, first_tree=2**32 - 1, first_sentence=2**32 - 1).shape == (1, 3)
+    assert D.sample(1, first_tree=2**32 - 1).shape == (1, 3)
     value_error(lambda: D.sample(2, first_tree=2**32 - 1), "2**32")
-    batch = DependencyTrees(BATCH)
-    assert batch.sample(1, first_sentence=2**32 - 3).shape == (1, 3, 3)
-    value_error(lambda: batch.sample(1, first_sentence=2**32 - 2), "2**32")
-    assert batch.sample_without_replacement(1, first_sentence=2**32 - 3).heads.shape == (1, 3, 3)
 
 
-def test_numbers_of_sentences_do_not_wrap_around() -> None:
-    # Sentence 2**32 would be sentence 0 again: `sample` refuses it, and so should this.
-    value_error(lambda: DependencyTrees(BATCH).sample_without_replacement(1, first_sentence=2**32 - 2))
+@pytest.mark.parametrize("ids", [[0, 1], [0, 1, 2, 3], [[0, 1, 2]], 5, [0.5, 1, 2], ["a", "b", "c"], [0, 1, 2**64]])
+def test_bad_ids(ids: Any) -> None:
+    value_error(lambda: DependencyTrees(BATCH, ids=ids), "ids must")
+
+
+def test_ids_of_a_single_sentence() -> None:
+    value_error(lambda: DependencyTrees(BATCH[0], ids=[3]), "ids must")
+    assert DependencyTrees(BATCH[0], ids=2**64 - 1).sample(1).shape == (1, 3)
 
 
 @pytest.mark.parametrize("limit", [-1, 1.5, "a", None, 2**64, 2**70], ids=repr)

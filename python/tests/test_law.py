@@ -17,11 +17,11 @@ from laws import (
     chi_square_p,
     chi_square_tail,
     inclusion,
+    kappa_cdf,
     mean_p,
     normal_tail,
     ordered_law,
     shares_p,
-    kappa_cdf,
     uniform_p,
 )
 from oracle import INF, Enumeration, log_sum_exp, sum_labels
@@ -120,8 +120,10 @@ def test_sample(problem: str, root: str, algorithm: str) -> None:
 def test_sample_over_sentences(root: str, algorithm: str) -> None:
     """The other direction: one tree each of many sentences, which must be independent of each other."""
     scores = PROBLEMS["forbidden edges"]
-    many = DependencyTrees(np.broadcast_to(scores, (DRAWS // 4, 5, 5)), root=root, copy=False)
-    heads = many.sample(2, seed=5, algorithm=algorithm, first_sentence=77)
+    many = DependencyTrees(
+        np.broadcast_to(scores, (DRAWS // 4, 5, 5)), root=root, ids=np.arange(77, 77 + DRAWS // 4), copy=False
+    )
+    heads = many.sample(2, seed=5, algorithm=algorithm)
     trees = Enumeration(scores, root)
     assert law_p(trees, heads[0]) > FALSE_ALARM
     assert law_p(trees, heads[1]) > FALSE_ALARM
@@ -369,16 +371,16 @@ def test_horvitz_thompson(root: str, algorithm: str) -> None:
 def test_iterator(root: str, algorithm: str) -> None:
     """Pairs, one iterator after the other; and the iterator draws what the sample of the same seed and sentence has."""
     trees = Enumeration(SMALL, root)
-    d = DependencyTrees(SMALL, root=root)
     firsts: list[Any] = []
     seconds: list[Any] = []
     kappas = []
     for sentence in range(4000):
-        iterator = d.sample_without_replacement_iterator(seed=23, algorithm=algorithm, first_sentence=sentence)
+        d = DependencyTrees(SMALL, root=root, ids=sentence)
+        iterator = d.sample_without_replacement_iterator(seed=23, algorithm=algorithm)
         firsts.append(next(iterator))
         seconds.append(next(iterator))
         kappas.append(iterator.kappa)
-        assert iterator.drawn == 2
+        assert iterator.count == 2
     pairs = [trees.index([tree.heads for tree in some]) for some in (firsts, seconds)]
     assert pair_p(trees, pairs[0], pairs[1]) > FALSE_ALARM
     assert pair_p(trees, pairs[1], pairs[0]) < FALSE_ALARM
@@ -397,7 +399,7 @@ def test_iterator_to_the_end(root: str, algorithm: str) -> None:
     iterator = DependencyTrees(trees.scores, root=root).sample_without_replacement_iterator(algorithm=algorithm)
     found = list(iterator)
     assert sorted(tuple(tree.heads.tolist()) for tree in found) == sorted(trees.trees)
-    assert iterator.drawn == len(trees) and iterator.kappa == -INF
+    assert iterator.count == len(trees) and iterator.kappa == -INF
     assert next(iterator, None) is None
     assert all(a.gumbel > b.gumbel for a, b in zip(found, found[1:]))
     assert log_sum_exp([tree.log_prob for tree in found]) == pytest.approx(0, abs=1e-12)

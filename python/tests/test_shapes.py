@@ -492,18 +492,47 @@ def test_splits_of_a_batch(labels: bool, lengths: Any) -> None:
     distinct = d.sample_without_replacement(5, 9)
     for b, one in enumerate(d):
         n = N if lengths is None else lengths[b]
-        part = one.sample(20, 9, first_sentence=b)
+        part = one.sample(20, 9)
         if labels:
             same(part.labels, whole.labels[:, b, :n])
             same(part.heads, whole.heads[:, b, :n])
         else:
             same(part, whole[:, b, :n])
-        s = one.sample_without_replacement(5, 9, first_sentence=b)
+        s = one.sample_without_replacement(5, 9)
         same(s.heads, distinct.heads[: s.counts, b, :n])
         same(s.gumbel, distinct.gumbel[: s.counts, b])
         assert s.kappa == distinct.kappa[b]
         if labels:
             same(s.labels, distinct.labels[: s.counts, b, :n])
+
+
+def test_ids_decide_the_trees() -> None:
+    """However a corpus is split and ordered, a sentence has the trees of its id; ids have 64 bits."""
+    ids = np.array([7, 2**32 + 7, -1])
+    same(ids.view(np.uint64)[2], 2**64 - 1)
+    whole = DependencyTrees(BATCH, ids=ids)
+    trees, distinct = whole.sample(20, 9), whole.sample_without_replacement(5, 9)
+    order = [2, 0, 1]
+    turned = DependencyTrees(BATCH[order], ids=ids[order])
+    same(turned.sample(20, 9), trees[:, order])
+    same(turned.sample_without_replacement(5, 9).gumbel, distinct.gumbel[:, order])
+    for b in range(3):
+        same(DependencyTrees(BATCH[b], ids=ids[b]).sample(20, 9), trees[:, b])
+        same(whole[b].sample(20, 9), trees[:, b])
+    same(DependencyTrees(BATCH, ids=[0, 1, 2]).sample(20, 9), DependencyTrees(BATCH).sample(20, 9))
+    equal = DependencyTrees(np.broadcast_to(SCORES, (2, N + 1, N + 1)), ids=[7, 2**32 + 7]).sample(50)
+    assert not np.array_equal(equal[:, 0], equal[:, 1])
+
+
+def test_trees_that_are_not_there_have_no_probability() -> None:
+    """Rows of -1 fill up the samples and the best trees of sentences that have fewer of them."""
+    d = DependencyTrees(BATCH, [1, 4, 2])
+    best = d.kbest(7)
+    found = d.log_prob(best.heads)
+    for b, count in enumerate(best.counts):
+        assert np.isfinite(found[:count, b]).all() and np.isnan(found[count:, b]).all()
+    s = d.sample_without_replacement(7)
+    np.testing.assert_allclose(d.log_prob(s.heads), np.where(s.log_prob > -np.inf, s.log_prob, np.nan), atol=1e-12)
 
 
 def test_sentences_and_seeds_differ() -> None:
@@ -531,13 +560,13 @@ def test_numpy_integers() -> None:
     d = DependencyTrees(SCORES)
     for kind in (np.int8, np.uint8, np.int32, np.int64, np.uint64):
         same(
-            d.sample(kind(5), kind(3), first_tree=kind(2), first_sentence=kind(1)),
-            d.sample(5, 3, first_tree=2, first_sentence=1),
+            d.sample(kind(5), kind(3), first_tree=kind(2)),
+            d.sample(5, 3, first_tree=2),
         )
         same(d.kbest(kind(3)).heads, d.kbest(3).heads)
         same(
-            d.sample_without_replacement(kind(3), kind(4), first_sentence=kind(1)).heads,
-            d.sample_without_replacement(3, 4, first_sentence=1).heads,
+            d.sample_without_replacement(kind(3), kind(4)).heads,
+            d.sample_without_replacement(3, 4).heads,
         )
         same(DependencyTrees(SCORES, constraints=Constraints().force(kind(0), kind(2))).argmax()[1], 0)
     same(d.sample(np.array(5)), d.sample(5))
@@ -551,8 +580,6 @@ def test_small_numpy_integers_do_not_overflow() -> None:
     d = DependencyTrees(SCORES)
     same(d.sample(np.uint8(200), first_tree=np.uint8(200)), d.sample(200, first_tree=200))
     same(d.sample(100, first_tree=np.int8(100)), d.sample(100, first_tree=100))
-    batch = DependencyTrees(np.broadcast_to(SCORES, (100, N + 1, N + 1)))
-    same(batch.sample(1, first_sentence=np.int8(100)), batch.sample(1, first_sentence=100))
 
 
 def draws() -> list[np.ndarray]:

@@ -127,7 +127,7 @@ def test_one_iterator_for_many_threads() -> None:
 
     with ThreadPoolExecutor(4) as executor:
         trees = [heads for part in executor.map(take, range(4)) for heads in part]
-    assert len(trees) == len(set(trees)) == 5**4 and iterator.drawn == 5**4
+    assert len(trees) == len(set(trees)) == 5**4 and iterator.count == 5**4
 
 
 @pytest.mark.usefixtures("threads")
@@ -237,6 +237,9 @@ taproot.set_num_threads({threads})
 rng = np.random.default_rng(1)
 long = rng.normal(0, 1, (101, 101))
 middle = rng.normal(0, 0.3, (41, 41))
+attractor = np.zeros((4, 4))  # Words 1 and 2 lead to each other, and only word 3 to the root.
+attractor[0, 1:3] = -np.inf
+attractor[1, 2] = attractor[2, 1] = 200
 d = {distribution}
 sent = []
 
@@ -261,6 +264,7 @@ except KeyboardInterrupt:
 ONE = "DependencyTrees(long)"
 MANY = "DependencyTrees(np.broadcast_to(long, (16, 101, 101)), copy=False)"
 SHORT = "DependencyTrees(middle)"
+ATTRACTOR = "DependencyTrees(attractor)"
 LONG_CALLS = {
     "sample": (ONE, 'd.sample(400_000, algorithm="colbourn")', "assert d.sample(5).shape == (5, 100)"),
     "sample of a batch": (MANY, 'd.sample(25_000, algorithm="colbourn")', "assert d.sample(5).shape == (5, 16, 100)"),
@@ -290,6 +294,16 @@ LONG_CALLS = {
         "assert len(d.sample_without_replacement(5)) == 5",
     ),
     "kbest": (SHORT, "d.kbest(3_000_000)", "assert len(d.kbest(5)) == 5"),
+    "a walk that never ends": (
+        ATTRACTOR,
+        'd.sample(1, algorithm="wilson-marginal")',
+        "assert d.sample(5).shape == (5, 3)",
+    ),
+    "walks that never end": (
+        "DependencyTrees(np.broadcast_to(attractor, (4, 4, 4)))",
+        'd.sample(1, algorithm="wilson-marginal")',
+        "assert d.sample(5).shape == (5, 4, 3)",
+    ),
 }
 
 

@@ -11,7 +11,6 @@
 namespace taproot::detail {
 namespace {
 
-constexpr char32_t kReplacement = 0xFFFD;
 constexpr char32_t kJoiner = 0x200D;
 constexpr char32_t kEmojiForm = 0xFE0F;
 
@@ -58,35 +57,6 @@ constexpr std::array<unsigned char, 95> kAdvance = {
     64, 28, 28, 58, 28, 98, 64, 62, 64,  64, 42, 53, 40, 64, 60, 82, 60, 60, 53, 64, 34, 64, 84};
 
 }  // namespace
-
-char32_t next_code(std::string_view text, std::size_t& at) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const unsigned first = byte(at);
-  const std::size_t start = at++;
-  if (first < 0x80) return first;
-  const unsigned more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
-  if (first < 0xC2 || first > 0xF4) return kReplacement;
-  char32_t code = first & (0x3FU >> more);
-  for (unsigned i = 1; i <= more; ++i) {
-    if ((byte(start + i) & 0xC0U) != 0x80) return kReplacement;
-    code = code << 6U | (byte(start + i) & 0x3FU);
-  }
-  // Longer than it need be, a surrogate, or too large.
-  const char32_t least = more == 3 ? 0x10000 : more == 2 ? 0x800 : 0x80;
-  if (code < least || (code >= 0xD800 && code <= 0xDFFF) || code > 0x10FFFF) return kReplacement;
-  at = start + 1 + more;
-  return code;
-}
-
-void append_code(std::string& text, char32_t code) {
-  const auto put = [&](char32_t byte) { text.push_back(static_cast<char>(byte)); };
-  const unsigned more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-  constexpr std::array<unsigned, 4> kMark = {0, 0xC0, 0xE0, 0xF0};
-  put(kMark[more] | code >> (6 * more));
-  for (unsigned i = more; i-- > 0;) put(0x80 | (code >> (6 * i) & 0x3F));
-}
 
 std::size_t cell_width(std::string_view shown) {
   std::size_t cells = 0;

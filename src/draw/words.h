@@ -8,12 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/utf8.h"
+
 namespace taproot::detail {
-
-/// The code point at `at`, which moves behind it; U+FFFD for a byte that belongs to none.
-char32_t next_code(std::string_view text, std::size_t& at);
-
-void append_code(std::string& text, char32_t code);
 
 /// Cells that shown text takes in a terminal.
 std::size_t cell_width(std::string_view shown);

@@ -13,7 +13,7 @@ namespace {
 void check_view(const void* data, int n, int labels) {
   detail::require(n >= 0, "LabelView", "the number of words is negative");
   detail::require(labels >= 1, "LabelView", "there must be at least one label");
-  detail::require(data != nullptr, "LabelView", "data is null");
+  detail::require(data != nullptr || n == 0, "LabelView", "data is null");
 }
 
 double largest(const LabelView& labels, int h, int m) {

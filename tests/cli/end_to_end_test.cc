@@ -12,32 +12,15 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "formats/tree_reader.h"
 #include "input/score_reader.h"
 #include "program.h"
 #include "taproot/taproot.h"
-#include "trees/tree_reader.h"
 
 namespace taproot::cli {
 namespace {
 
 const std::string kData = TAPROOT_DATA;
-
-class Cli : public testing::Test {
- protected:
-  Cli() {
-    std::string name = (std::filesystem::temp_directory_path() / "taproot-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  ~Cli() override { std::filesystem::remove_all(folder_); }
-
-  std::string file(const std::string& name) const { return (folder_ / name).string(); }
-
-  Result run(const std::string& arguments) const {
-    return run_program(TAPROOT_PROGRAM, arguments, folder_);
-  }
-
-  std::filesystem::path folder_;
-};
 
 std::vector<Sentence> sentences(const std::string& name) {
   ReadOptions options;
@@ -272,88 +255,6 @@ TEST_F(Cli, ConstraintsHoldAndFailSentenceBySentence) {
   EXPECT_EQ(lines(roots.out)[0].at("heads")[0], 0);
 }
 
-TEST_F(Cli, RefusesWhatMakesNoSense) {
-  const std::string demo = kData + "/demo.npz";
-  const std::pair<std::string, std::string> cases[] = {
-      {"", "subcommand is required"},
-      {"fly " + demo, "subcommand is required"},
-      {"logz", "FILE"},
-      {"logz nothing.npz", "nothing.npz"},
-      {"logz " + kData, kData},
-      {"logz " + kData + "/demo.txt", "demo.txt"},
-      {"logz " + demo + " --root both", "--root"},
-      {"logz " + demo + " --format conllu", "conllu"},
-      {"marginals " + demo + " --format text", "marginals"},
-      {"logz " + demo + " --format xml", "--format"},
-      {"logz " + demo + " --threads -1", "--threads"},
-      {"logz " + demo + " --sentences 3", "A:B"},
-      {"logz " + demo + " --sentences 5:3", "5:3"},
-      {"logz " + demo + " --sentences a:b", "a:b"},
-      {"logz " + demo + " --force 3", "head>modifier"},
-      {"logz " + demo + " --force '3>3'", "3>3"},
-      {"logz " + demo + " --forbid 'x>3'", "x>3"},
-      {"logz " + demo + " --roots 0", "--roots"},
-      {"logz " + demo + " --roots 1,,2", "--roots"},
-      {"sample " + demo + " -k 0", "--samples"},
-      {"sample " + demo + " --algorithm gibbs", "gibbs"},
-      {"sample " + demo + " --algorithm wilson", "wilson"},
-      {"swor " + demo + " --algorithm wilson", "wilson"},
-      {"sample " + demo + " --format npz", "npz"},
-      {"sample " + demo + " --format conllu", "words"},
-      {"sample " + demo + " --words nothing.txt", "nothing.txt"},
-      {"sample " + demo + " --words " + kData + "/labels.txt", "labels.txt"},
-      {"sample " + demo + " --labels " + kData + "/labels.txt", "--label-scores"},
-      {"sample " + demo + " --labels " + kData + "/demo.txt --label-scores " + kData +
-           "/demo_labels.npz",
-       "demo.txt"},
-      {"sample " + demo + " -o /nowhere/at/all.jsonl", "/nowhere/at/all.jsonl"},
-      {"show " + demo + " -k 2 --marginals", "choose"},
-      {"show " + demo + " --width 19", "--width"},
-      {"show " + demo + " --color sometimes", "--color"},
-      {"show " + demo + " --threshold 2", "--threshold"},
-      {"show " + demo + " --format svg", "one drawing"},
-      {"show " + demo + " --format jsonl", "--format"},
-      {"show " + demo + " -k 1 --algorithm gibbs", "gibbs"},
-      {"report " + demo + " --floor -1", "--floor"},
-      {"report " + demo + " --algorithm gibbs", "gibbs"},
-      {"report " + demo + " --words nothing.txt", "nothing.txt"},
-      {"report " + demo + " -o /nowhere/at/all.html", "/nowhere/at/all.html"},
-      {"eval " + demo + " --gold " + demo, "demo.npz"},
-      {"convert " + kData + "/demo.txt -o x.npz", "demo.txt"},
-  };
-  for (const auto& [arguments, fragment] : cases) {
-    const Result result = run(arguments);
-    EXPECT_EQ(result.code, 2) << arguments << "\n" << result.out << result.errors;
-    EXPECT_NE((result.errors + result.out).find(fragment), std::string::npos)
-        << arguments << "\n"
-        << result.errors << result.out;
-  }
-}
-
-TEST_F(Cli, HelpHasExamplesThatWork) {
-  const Result help = run("--help");
-  EXPECT_EQ(help.code, 0);
-  for (const std::string command : {"logz", "entropy", "marginals", "argmax", "sample", "swor",
-                                    "kbest", "mbr", "info", "edges", "show", "report"}) {
-    const Result own = run(command + " --help");
-    EXPECT_EQ(own.code, 0);
-    EXPECT_NE(help.out.find(command), std::string::npos);
-    const std::size_t at = own.out.find("Example: taproot ");
-    ASSERT_NE(at, std::string::npos) << command;
-    std::string example = own.out.substr(at + 17);
-    example = example.substr(0, example.find('\n'));
-    for (std::size_t i = 0; (i = example.find("data/", i)) != std::string::npos;
-         i += kData.size() + 1) {
-      example.replace(i, 5, kData + "/");
-    }
-    if (const std::size_t o = example.find("-o "); o != std::string::npos) {
-      example = example.substr(0, o + 3) + file(example.substr(o + 3));
-    }
-    const Result result = run(example);
-    EXPECT_EQ(result.code, 0) << example << "\n" << result.errors;
-  }
-}
-
 // On a device, the CPU's answers; where there is none, an error, and never a run on the CPU.
 TEST_F(Cli, Device) {
   for (const std::string command :
@@ -386,40 +287,6 @@ TEST_F(Cli, Device) {
   EXPECT_EQ(run("sample " + kData + "/demo.npz --device tpu").code, 2);
   EXPECT_EQ(run("swor " + kData + "/demo.npz --device cuda --algorithm trie").code, 2);
   EXPECT_EQ(run("sample " + kData + "/demo.npz --device cuda --algorithm colbourn").code, 2);
-}
-
-// Whatever --help of a command lists, the manual and the completions know.
-TEST_F(Cli, TheManualAndTheCompletionsAreComplete) {
-  const std::string cli = kData + "/../cli/";
-  const std::string manual = contents(cli + "taproot.1");
-  const std::string bash = contents(cli + "completions/taproot.bash");
-  const std::string zsh = contents(cli + "completions/_taproot");
-  const std::string fish = contents(cli + "completions/taproot.fish");
-  std::istringstream help(run("--help").out);
-  bool commands = false;
-  int options = 0;
-  for (std::string line; std::getline(help, line);) {
-    if (line == "Subcommands:") commands = true;
-    if (!commands || line.compare(0, 2, "  ") != 0 || line[2] == ' ') continue;
-    const std::string command = line.substr(2, line.find(' ', 2) - 2);
-    for (const std::string& text : {manual, bash, zsh, fish}) {
-      EXPECT_NE(text.find(command), std::string::npos) << command;
-    }
-    std::istringstream own(run(command + " --help").out);
-    for (std::string row; std::getline(own, row);) {
-      const std::size_t at = row.find("--");
-      if (row.compare(0, 3, "  -") != 0 || at == std::string::npos) continue;
-      const std::string option = row.substr(at + 2, row.find_first_of(" ,", at) - at - 2);
-      ++options;
-      std::string escaped;
-      for (const char c : option) escaped += c == '-' ? std::string("\\-") : std::string(1, c);
-      EXPECT_NE(manual.find("\\-\\-" + escaped), std::string::npos) << option;
-      EXPECT_NE(bash.find("--" + option), std::string::npos) << option;
-      EXPECT_NE(zsh.find("'--" + option + "["), std::string::npos) << option;
-      EXPECT_NE(fish.find("-l " + option + " "), std::string::npos) << option;
-    }
-  }
-  EXPECT_GT(options, 100);
 }
 
 }  // namespace

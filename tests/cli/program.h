@@ -3,10 +3,13 @@
 // Runs the program that the tests were built with.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -41,5 +44,23 @@ inline Result run_program(const std::string& program, const std::string& argumen
   result.errors = contents(errors);
   return result;
 }
+
+/// Tests that run the program, with a folder of their own.
+class Cli : public testing::Test {
+ protected:
+  Cli() {
+    std::string name = (std::filesystem::temp_directory_path() / "taproot-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  ~Cli() override { std::filesystem::remove_all(folder_); }
+
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+
+  Result run(const std::string& arguments) const {
+    return run_program(TAPROOT_PROGRAM, arguments, folder_);
+  }
+
+  std::filesystem::path folder_;
+};
 
 }  // namespace taproot::cli

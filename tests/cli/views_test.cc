@@ -106,7 +106,7 @@ TEST_F(Views, ShowDrawsMarginals) {
   EXPECT_TRUE(has(result.out, marginals_text(words_[3], p, options))) << result.out;
   const auto less = std::count_if(p.begin(), p.end(), [](double x) { return x > 0 && x < 0.02; });
   EXPECT_TRUE(has(result.out, fmt::format("sentence 3: entropy {:.4g} nats; edges from 2 % on, {} "
-                                          "less probable not drawn\n",
+                                          "less probable ones not drawn\n",
                                           entropy(f), less)))
       << result.out;
 }

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/commands.h"
+#include "commands/tree_results.h"
+
+namespace taproot::cli {
+
+int run_argmax(const Options& options) {
+  return write_trees(
+      options, IndexKind::kNone, 1,
+      [](Engine& engine, const Context& context, std::vector<SentenceTrees>& results) {
+        decode(engine.pool(), context, 1, results);
+      });
+}
+
+}  // namespace taproot::cli

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <map>
+
+#include "error.h"
+#include "formats/conllu_keys.h"
+#include "formats/formats.h"
+#include "formats/row_check.h"
+
+namespace taproot::cli {
+namespace {
+
+// The comments of a block that have one of kConlluKeys.
+class Comments {
+ public:
+  Comments(const WordSentence& words, const std::string& where) : where_(where) {
+    for (const std::string& line : words.lines) {
+      if (!line.starts_with('#')) break;
+      const auto comment = conllu_comment(line);
+      if (!comment || !is_our_comment(line)) continue;
+      if (!values_.emplace(*comment).second) {
+        fail("{}: '# {}' appears twice", where, comment->first);
+      }
+    }
+  }
+
+  std::optional<std::string_view> text(std::string_view key) const {
+    const auto found = values_.find(key);
+    if (found == values_.end()) return std::nullopt;
+    return found->second;
+  }
+
+  std::optional<std::size_t> count(std::string_view key) const {
+    const auto number = parsed<std::uint64_t>(key, "a number from 0");
+    if (number && *number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+      fail("{}: '# {}' is {}, which is too large", where_, key, *number);
+    }
+    return number;
+  }
+  std::optional<double> value(std::string_view key) const {
+    return parsed<double>(key, "a number");
+  }
+
+ private:
+  template <typename T>
+  std::optional<T> parsed(std::string_view key, std::string_view wanted) const {
+    const auto text_of_key = text(key);
+    if (!text_of_key) return std::nullopt;
+    const char* const end = text_of_key->data() + text_of_key->size();
+    T number{};
+    const auto result = std::from_chars(text_of_key->data(), end, number);
+    if (result.ec != std::errc() || result.ptr != end) {
+      fail("{}: '# {}' is '{}', not {}", where_, key, *text_of_key, wanted);
+    }
+    return number;
+  }
+
+  const std::string& where_;
+  std::map<std::string_view, std::string_view> values_;
+};
+
+IndexKind kind_of(const Comments& comments, const std::string& where) {
+  const bool sample = comments.text("sample").has_value();
+  const bool rank = comments.text("rank").has_value();
+  if (sample && rank) fail("{}: the tree has both '# sample' and '# rank'", where);
+  return sample ? IndexKind::kSample : rank ? IndexKind::kRank : IndexKind::kNone;
+}
+
+class ConlluReader final : public TreeReader {
+ public:
+  explicit ConlluReader(const std::string& file) : name_(file), reader_(file) {
+    kind_ = first_kind();
+  }
+
+  bool next(AnyRow& row) override {
+    if (pending_) {
+      row = *pending_;
+      pending_.reset();
+      return true;
+    }
+    if (!reader_.next(words_)) return false;
+    const std::string where = fmt::format("{}, block {}", name_, ++block_);
+    const Comments comments(words_, where);
+    const std::size_t sentence = comments.count("sentence").value_or(next_sentence_);
+    next_sentence_ = sentence + 1;
+    const auto exhausted = comments.count("exhausted");
+    if (const auto status = comments.text("status")) {
+      row = FailedRow{sentence, std::string(*status),
+                      std::string(comments.text("message").value_or(""))};
+    } else if (exhausted == 0U) {
+      row = ExhaustedRow{sentence, 0};
+    } else {
+      row = tree(sentence, comments, where);
+      if (exhausted) pending_ = ExhaustedRow{sentence, *exhausted};
+    }
+    return true;
+  }
+
+  IndexKind kind() const override { return kind_; }
+  const WordSentence* words() const override { return &words_; }
+
+ private:
+  IndexKind first_kind() const {
+    WordReader reader(name_);
+    WordSentence words;
+    for (std::size_t block = 1; reader.next(words); ++block) {
+      const std::string where = fmt::format("{}, block {}", name_, block);
+      const Comments comments(words, where);
+      if (comments.text("status") || comments.text("exhausted") == "0") continue;
+      return kind_of(comments, where);
+    }
+    return IndexKind::kNone;
+  }
+
+  TreeRow tree(std::size_t sentence, const Comments& comments, const std::string& where) {
+    if (kind_of(comments, where) != kind_) {
+      fail(
+          "{}: the tree does not have the same index ('# sample', '# rank' or none) as the trees "
+          "before it",
+          where);
+    }
+    TreeRow row;
+    row.sentence = sentence;
+    if (kind_ != IndexKind::kNone) {
+      row.index = *comments.count(kind_ == IndexKind::kSample ? "sample" : "rank");
+    }
+    row.heads = words_.heads;
+    for (std::size_t i = 0; i < row.heads.size(); ++i) {
+      if (row.heads[i] < 0) fail("{}: word {} has no head", where, i + 1);
+    }
+    row.score = comments.value("score");
+    row.log_prob = comments.value("log_prob");
+    row.gumbel = comments.value("gumbel");
+    row.weight = comments.value("weight");
+    if (is_labeled(comments, where)) row.labels = words_.relations;
+    check_(row, where);
+    return row;
+  }
+
+  bool is_labeled(const Comments& comments, const std::string& where) const {
+    if (const auto said = comments.text("labeled")) {
+      if (said != "yes" && said != "no") {
+        fail("{}: '# labeled' is '{}', not yes or no", where, *said);
+      }
+      return said == "yes";
+    }
+    return std::ranges::any_of(words_.relations, [](const std::string& r) { return r != "_"; });
+  }
+
+  std::string name_;
+  WordReader reader_;
+  IndexKind kind_ = IndexKind::kNone;
+  WordSentence words_;
+  std::size_t block_ = 0;
+  std::size_t next_sentence_ = 0;
+  std::optional<ExhaustedRow> pending_;
+  RowCheck check_;
+};
+
+}  // namespace
+
+std::unique_ptr<TreeReader> conllu_reader(const std::string& file) {
+  return std::make_unique<ConlluReader>(file);
+}
+
+}  // namespace taproot::cli

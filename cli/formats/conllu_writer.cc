@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "error.h"
+#include "formats/conllu_keys.h"
+#include "formats/formats.h"
+#include "io/line_buffer.h"
+#include "io/output_file.h"
+
+namespace taproot::cli {
+namespace {
+
+// The text of a sentence, cut where heads and labels go.
+struct Template {
+  struct Word {
+    std::string before;  // The lines before the word's, and its own up to HEAD.
+    std::string relation;
+    std::string after;
+  };
+  std::string comments;
+  std::vector<Word> words;
+  std::string after;
+  bool has_relations = false;
+
+  // For trees without labels: everything between two heads as one piece, all pieces in one string.
+  // Piece i ends at piece_end[i]; there is one more than there are words.
+  std::string pieces;
+  std::vector<std::size_t> piece_end;
+
+  void join() {
+    for (const Word& word : words) {
+      pieces += word.before;
+      piece_end.push_back(pieces.size());
+      pieces += "\t" + word.relation + word.after;
+    }
+    pieces += after + "\n";
+    piece_end.push_back(pieces.size());
+  }
+};
+
+std::array<std::string_view, 10> columns(std::size_t sentence, std::string_view line) {
+  std::array<std::string_view, 10> parts;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::size_t tab = line.find('\t');
+    if ((tab == std::string_view::npos) != (i == 9)) {
+      fail("sentence {}: the line '{}' does not have ten columns", sentence, line);
+    }
+    parts[i] = line.substr(0, tab);
+    if (i < 9) line.remove_prefix(tab + 1);
+  }
+  return parts;
+}
+
+Template from_conllu(std::size_t sentence, const WordSentence& words) {
+  Template result;
+  std::string before;
+  std::size_t word = 0;
+  bool in_comments = true;
+  for (std::size_t i = 0; i < words.lines.size(); ++i) {
+    const std::string& line = words.lines[i];
+    in_comments = in_comments && line.starts_with('#');
+    if (in_comments) {
+      if (!is_our_comment(line)) result.comments += line + "\n";
+    } else if (word < words.line_of_word.size() && words.line_of_word[word] == i) {
+      const auto parts = columns(sentence, line);
+      const auto up_to_head = static_cast<std::size_t>(parts[6].data() - line.data());
+      before += line.substr(0, up_to_head);
+      result.words.push_back({std::move(before), std::string(parts[7]),
+                              fmt::format("\t{}\t{}\n", parts[8], parts[9])});
+      result.has_relations = result.has_relations || parts[7] != "_";
+      before.clear();
+      ++word;
+    } else {
+      before += line + "\n";
+    }
+  }
+  result.after = std::move(before);
+  if (result.words.size() != words.words.size()) {
+    fail("sentence {} has {} words but {} lines", sentence, words.words.size(),
+         result.words.size());
+  }
+  return result;
+}
+
+Template from_words(const WordSentence& words) {
+  Template result;
+  result.comments = "# text =";
+  for (std::size_t i = 0; i < words.words.size(); ++i) {
+    result.comments += " " + words.words[i];
+    result.words.push_back(
+        {fmt::format("{}\t{}\t_\t_\t_\t_\t", i + 1, words.words[i]), "_", "\t_\t_\n"});
+  }
+  result.comments += "\n";
+  return result;
+}
+
+class ConlluWriter final : public TreeWriter {
+ public:
+  ConlluWriter(const std::string& file, IndexKind kind) : file_(file), kind_(kind) {}
+
+  void sentence(std::size_t number, int n, const WordSentence* words) override {
+    if (words == nullptr) {
+      fail("sentence {} has no words, and CoNLL-U needs them; name a file with --words", number);
+    }
+    check_words(number, n, *words);
+    template_ = words->lines.empty() ? from_words(*words) : from_conllu(number, *words);
+    template_.join();
+    number_ = number;
+    comments_end_.reset();
+  }
+
+  void tree(const TreeRow& row) override {
+    check(row);
+    begin(row.sentence);
+    if (kind_ != IndexKind::kNone) comment(index_name(kind_), row.index);
+    value("score", row.score);
+    value("log_prob", row.log_prob);
+    value("gumbel", row.gumbel);
+    value("weight", row.weight);
+    const bool seems_labeled = row.labels.empty() ? template_.has_relations : !all_blank(row);
+    if (row.labels.empty() == seems_labeled) {
+      line_.text(seems_labeled ? "# labeled = no\n" : "# labeled = yes\n");
+    }
+    comments_end_ = line_.size();
+    row.labels.empty() ? write_heads(row) : write_heads_and_labels(row);
+  }
+
+  void failed(const FailedRow& row) override {
+    begin(row.sentence);
+    comment("status", std::string_view(row.status));
+    comment("message", std::string_view(row.message));
+    end_without_heads();
+  }
+
+  // The last tree of the sentence, if there is one, is still in memory and gets the comment.
+  void exhausted(const ExhaustedRow& row) override {
+    if (comments_end_ && row.sentence == number_) {
+      line_.insert(*comments_end_, fmt::format("# exhausted = {}\n", row.trees));
+      return;
+    }
+    begin(row.sentence);
+    comment("exhausted", row.trees);
+    end_without_heads();
+  }
+
+  void finish() override {
+    line_.flush(file_);
+    file_.commit();
+  }
+
+ private:
+  void check(const TreeRow& row) const {
+    if (row.heads.size() != template_.words.size()) {
+      fail("sentence {}: a tree has {} heads, but the sentence has {} words", row.sentence,
+           row.heads.size(), template_.words.size());
+    }
+    for (const std::string& label : row.labels) {
+      if (label.empty() || label.find_first_of("\t\n\r ") != std::string::npos) {
+        fail("sentence {}: the label '{}' cannot be written as CoNLL-U: {}", row.sentence, label,
+             label.empty() ? "it is empty" : "it holds blanks");
+      }
+    }
+  }
+
+  static bool all_blank(const TreeRow& row) {
+    return std::ranges::all_of(row.labels, [](const std::string& label) { return label == "_"; });
+  }
+
+  void begin(std::size_t sentence) {
+    if (sentence != number_) fail("sentence {}: its words were not given", sentence);
+    line_.flush_if_full(file_);
+    comments_end_.reset();
+    line_.text(template_.comments);
+    comment("sentence", sentence);
+  }
+
+  void comment(std::string_view key, std::size_t value) {
+    begin_comment(key);
+    line_.number(value);
+    line_.byte('\n');
+  }
+  void comment(std::string_view key, std::string_view value) {
+    begin_comment(key);
+    line_.one_line(value);
+    line_.byte('\n');
+  }
+  void value(std::string_view key, const std::optional<double>& number) {
+    if (!number) return;
+    begin_comment(key);
+    line_.number(*number);
+    line_.byte('\n');
+  }
+  void begin_comment(std::string_view key) {
+    line_.text("# ");
+    line_.text(key);
+    line_.text(" = ");
+  }
+
+  void write_heads(const TreeRow& row) {
+    const char* piece = template_.pieces.data();
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < row.heads.size(); ++i) {
+      const std::size_t end = template_.piece_end[i];
+      line_.text({piece + begin, end - begin});
+      line_.number(row.heads[i]);
+      begin = end;
+    }
+    line_.text({piece + begin, template_.pieces.size() - begin});
+  }
+
+  void write_heads_and_labels(const TreeRow& row) {
+    for (std::size_t i = 0; i < row.heads.size(); ++i) {
+      line_.text(template_.words[i].before);
+      line_.number(row.heads[i]);
+      line_.byte('\t');
+      line_.text(row.labels[i]);
+      line_.text(template_.words[i].after);
+    }
+    line_.text(template_.after);
+    line_.byte('\n');
+  }
+
+  // CoNLL-U does not allow comments alone, so the words follow, without heads and relations.
+  void end_without_heads() {
+    for (const Template::Word& word : template_.words) {
+      line_.text(word.before);
+      line_.text("_\t_");
+      line_.text(word.after);
+    }
+    line_.text(template_.after);
+    line_.byte('\n');
+  }
+
+  OutputFile file_;
+  IndexKind kind_;
+  LineBuffer line_;
+  Template template_;
+  std::size_t number_ = 0;
+  std::optional<std::size_t> comments_end_;  // Where the comments of the last tree end in line_.
+};
+
+}  // namespace
+
+std::unique_ptr<TreeWriter> conllu_writer(const std::string& file, IndexKind kind) {
+  return std::make_unique<ConlluWriter>(file, kind);
+}
+
+}  // namespace taproot::cli

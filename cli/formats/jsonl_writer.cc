@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "core/utf8.h"
+#include "formats/formats.h"
+#include "io/line_buffer.h"
+#include "io/output_file.h"
+
+namespace taproot::cli {
+namespace {
+
+class JsonlWriter final : public TreeWriter {
+ public:
+  JsonlWriter(const std::string& file, IndexKind kind) : file_(file) {
+    if (kind != IndexKind::kNone) index_key_ = fmt::format(",\"{}\":", index_name(kind));
+  }
+
+  void sentence(std::size_t, int, const WordSentence*) override {}
+
+  void tree(const TreeRow& row) override {
+    begin(row.sentence);
+    if (!index_key_.empty()) {
+      line_.text(index_key_);
+      line_.number(row.index);
+    }
+    line_.text(",\"heads\":[");
+    for (std::size_t i = 0; i < row.heads.size(); ++i) {
+      if (i > 0) line_.byte(',');
+      line_.number(row.heads[i]);
+    }
+    line_.byte(']');
+    if (!row.labels.empty()) labels(row.labels);
+    value(",\"score\":", row.score);
+    value(",\"log_prob\":", row.log_prob);
+    value(",\"gumbel\":", row.gumbel);
+    value(",\"weight\":", row.weight);
+    end();
+  }
+
+  void failed(const FailedRow& row) override {
+    begin(row.sentence);
+    line_.text(",\"status\":");
+    string(row.status);
+    line_.text(",\"message\":");
+    string(row.message);
+    end();
+  }
+
+  void exhausted(const ExhaustedRow& row) override {
+    begin(row.sentence);
+    line_.text(",\"exhausted\":true,\"trees\":");
+    line_.number(row.trees);
+    end();
+  }
+
+  void finish() override {
+    line_.flush(file_);
+    file_.commit();
+  }
+
+ private:
+  void begin(std::size_t sentence) {
+    line_.text("{\"sentence\":");
+    line_.number(sentence);
+  }
+
+  void end() {
+    line_.text("}\n");
+    line_.flush_if_full(file_);
+  }
+
+  void labels(const std::vector<std::string>& labels) {
+    line_.text(",\"labels\":[");
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      if (i > 0) line_.byte(',');
+      string(labels[i]);
+    }
+    line_.byte(']');
+  }
+
+  // JSON has no infinities and no NaN.
+  void value(std::string_view key, const std::optional<double>& number) {
+    if (!number) return;
+    line_.text(key);
+    if (std::isfinite(*number)) {
+      line_.number(*number);
+    } else {
+      line_.text("null");
+    }
+  }
+
+  void string(std::string_view text) {
+    line_.byte('"');
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t start = at;
+      char32_t code = 0;
+      const bool valid = detail::decode_utf8(text, at, code);
+      if (code == '"' || code == '\\') {
+        line_.byte('\\');
+        line_.byte(static_cast<char>(code));
+      } else if (code < 0x20 || !valid) {  // With stray bytes the line would not be JSON.
+        line_.text(fmt::format("\\u{:04x}", static_cast<unsigned>(code)));
+      } else {
+        line_.text(text.substr(start, at - start));
+      }
+    }
+    line_.byte('"');
+  }
+
+  OutputFile file_;
+  LineBuffer line_;
+  std::string index_key_;
+};
+
+}  // namespace
+
+std::unique_ptr<TreeWriter> jsonl_writer(const std::string& file, IndexKind kind) {
+  return std::make_unique<JsonlWriter>(file, kind);
+}
+
+}  // namespace taproot::cli

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include "error.h"
+#include "formats/formats.h"
+#include "io/line_buffer.h"
+#include "io/output_file.h"
+
+namespace taproot::cli {
+namespace {
+
+class TextWriter final : public TreeWriter {
+ public:
+  TextWriter(const std::string& file, IndexKind kind) : file_(file), kind_(kind) {}
+
+  void sentence(std::size_t number, int n, const WordSentence* words) override {
+    has_words_ = words != nullptr;
+    if (!has_words_) return;
+    check_words(number, n, *words);
+    words_ = words->words;
+  }
+
+  void tree(const TreeRow& row) override {
+    line_.number(row.sentence);
+    if (kind_ != IndexKind::kNone) {
+      line_.byte(' ');
+      line_.number(row.index);
+    }
+    line_.byte(' ');
+    line_.number(row.log_prob.value_or(std::numeric_limits<double>::quiet_NaN()));
+    if (has_words_) check_size(row);
+    for (std::size_t i = 0; i < row.heads.size(); ++i) {
+      line_.byte(' ');
+      if (has_words_) {
+        line_.text(words_[i]);
+        line_.byte('/');
+      }
+      line_.number(row.heads[i]);
+    }
+    line_.byte('\n');
+    line_.flush_if_full(file_);
+  }
+
+  void failed(const FailedRow& row) override {
+    begin_note(row.sentence);
+    line_.one_line(row.status);
+    line_.text(": ");
+    line_.one_line(row.message);
+    line_.byte('\n');
+    line_.flush_if_full(file_);
+  }
+
+  void exhausted(const ExhaustedRow& row) override {
+    begin_note(row.sentence);
+    line_.text("exhausted after ");
+    line_.number(row.trees);
+    line_.text(" trees\n");
+    line_.flush_if_full(file_);
+  }
+
+  void finish() override {
+    line_.flush(file_);
+    file_.commit();
+  }
+
+ private:
+  void begin_note(std::size_t sentence) {
+    line_.text("# sentence ");
+    line_.number(sentence);
+    line_.text(": ");
+  }
+
+  void check_size(const TreeRow& row) const {
+    if (row.heads.size() == words_.size()) return;
+    fail("sentence {}: a tree has {} heads, but the sentence has {} words", row.sentence,
+         row.heads.size(), words_.size());
+  }
+
+  OutputFile file_;
+  IndexKind kind_;
+  LineBuffer line_;
+  bool has_words_ = false;
+  std::vector<std::string> words_;
+};
+
+}  // namespace
+
+std::unique_ptr<TreeWriter> text_writer(const std::string& file, IndexKind kind) {
+  return std::make_unique<TextWriter>(file, kind);
+}
+
+}  // namespace taproot::cli

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/text_lines.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "core/utf8.h"
+#include "error.h"
+
+namespace taproot::cli {
+namespace {
+
+bool is_utf8(std::string_view text) {
+  char32_t code = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    if (!detail::decode_utf8(text, at, code)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TextLines::TextLines(const std::string& path) : path_(path) {
+  // A folder can be opened like a file, and then reads as an empty one.
+  struct stat status;
+  if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
+    fail("{} is a folder, not a file", path);
+  }
+  in_.open(path, std::ios::binary);
+  if (!in_) fail("{} cannot be opened: {}", path, std::strerror(errno));
+}
+
+bool TextLines::next(std::string& line) {
+  if (!std::getline(in_, line)) {
+    if (in_.bad()) fail("{} cannot be read after line {}", path_, number_);
+    return false;
+  }
+  ++number_;
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (number_ == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
+  if (line.ends_with('\r')) line.pop_back();
+  if (line.find('\0') != std::string::npos) {
+    fail("{}, line {}: the line holds a zero byte, so this is not text", path_, number_);
+  }
+  if (!is_utf8(line)) {
+    fail("{}, line {}: the line is not UTF-8; convert the file first", path_, number_);
+  }
+  return true;
+}
+
+}  // namespace taproot::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parses the values of options. Numbers are decimal and must be in range: nothing is clamped, and a
+// leading zero does not mean octal. Every function throws InputError, naming the option and the
+// text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace taproot::cli {
+
+/// A whole number from `least` to `most`.
+std::uint64_t parse_integer(std::string_view option, std::string_view text, std::uint64_t least,
+                            std::uint64_t most);
+
+/// A number from `least` to `most`.
+double parse_real(std::string_view option, std::string_view text, double least, double most);
+
+/// "head>modifier": an edge from ROOT (0) or a word to another word.
+std::pair<int, int> parse_edge(std::string_view option, std::string_view text);
+
+/// "a,b,...": at least one word.
+std::vector<std::int32_t> parse_words(std::string_view option, std::string_view text);
+
+/// "A:B": sentences A to B - 1. Without A they begin with the first, without B they end with the
+/// last.
+std::pair<std::size_t, std::size_t> parse_slice(std::string_view option, std::string_view text);
+
+}  // namespace taproot::cli

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/nanobind.h>
+
+#include "core.h"
+#include "gil.h"
+
+namespace taproot::python {
+namespace {
+
+// Runs Python's signal handlers, which only the thread that Python's call came in on can do.
+void let_signals_through() {
+  wait_if_exiting();
+  const nanobind::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+}
+
+}  // namespace
+
+Pool& pool() {
+  static auto* instance = new Pool(0, &let_signals_through);  // Never destroyed: see gil.h.
+  return *instance;
+}
+
+}  // namespace taproot::python
