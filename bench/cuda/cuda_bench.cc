@@ -337,10 +337,9 @@ void bench_questions(Precision precision, int n, std::size_t batch, std::size_t 
   once();
   const std::uint64_t eliminations = cuda.statistics().eliminations;
   expect(eliminations == 1, "one object eliminated " + std::to_string(eliminations) + " times");
-  const std::string name = "questions " +
-                           std::string(precision == Precision::kFloat64 ? "f64" : "f32") +
-                           " n=" + std::to_string(n) + " B=" + std::to_string(batch) +
-                           " k=" + std::to_string(k);
+  const std::string name =
+      "questions " + std::string(precision == Precision::kFloat64 ? "f64" : "f32") +
+      " n=" + std::to_string(n) + " B=" + std::to_string(batch) + " k=" + std::to_string(k);
   row(name, time_device(once), 0, 0, 0, kDoubleFma,
       "log Z, marginals, entropy, samples: " + std::to_string(eliminations) + " elimination");
   row(name, time_device(each), 0, 0, 0, kDoubleFma, "the same with an object per question");
@@ -358,8 +357,8 @@ void bench_host(Pool& pool, int n, std::size_t batch, std::size_t k) {
     out[b].stride = n;
     out[b].log_prob = log_prob.data() + b * k;
   }
-  const std::string name = "host n=" + std::to_string(n) + " B=" + std::to_string(batch) +
-                           " k=" + std::to_string(k);
+  const std::string name =
+      "host n=" + std::to_string(n) + " B=" + std::to_string(batch) + " k=" + std::to_string(k);
   const auto on_cpu = [&] { DependencyTrees(pool, data.on_host()).sample(k, {}, out); };
   const double cpu_ms = time_host(on_cpu, 5);
   const auto exact = heads;
