@@ -111,10 +111,15 @@ void register_all() {
     }
   }
   const std::vector<std::pair<std::string, oracle::Problem>> families{
+      {"gauss-1", oracle::gaussian(100, 1, 1)},
       {"gauss-5", oracle::gaussian(100, 5, 1)},
+      {"gauss-10", oracle::gaussian(100, 10, 1)},
       {"heavy-tailed", oracle::heavy_tailed(100, 1)},
+      {"heavy-tailed-25", oracle::heavy_tailed(25, 1)},
       {"gap-30", oracle::attractor_pairs(100, 30, 1)},
-      {"gap-100", oracle::attractor_pairs(100, 100, 1)}};
+      {"gap-100", oracle::attractor_pairs(100, 100, 1)},
+      {"nested-rings-8", oracle::nested_rings(100, 8, 1)},
+      {"nested-rings-8-10", oracle::nested_rings(10, 8, 1)}};
   for (const auto& [name, problem] : families) {
     for (const char* algorithm : {"elimination", "auto"}) {
       RegisterBenchmark(("family/" + name + "/" + algorithm).c_str(), one_tree,

@@ -14,8 +14,6 @@ constexpr std::size_t kMostSentences = 512;
 constexpr std::size_t kMostCells = std::size_t{1} << 22;  // Of scores, 32 MB.
 constexpr std::size_t kMostHeads = std::size_t{1} << 23;  // Of trees, 32 MB.
 
-const double kNothing[1] = {0};
-
 ReadOptions read_options(const Options& options) {
   ReadOptions read;
   read.files = options.files;
@@ -85,29 +83,8 @@ void ChunkReader::add(Chunk& chunk, Sentence&& sentence) {
   chunk.bad_constraint.push_back(!options_.constraints.fits(n));
 }
 
-void ChunkReader::add_views(Chunk& chunk, std::size_t i) const {
-  ScoreView view = chunk.sentences[i].view();
-  ScoreView decode = view;
-  if (chunk.bad_constraint[i]) {
-    view = decode = ScoreView(kNothing, 0);
-  } else {
-    if (labels_ != nullptr) {
-      const LabelView labels = chunk.labels[i].view();
-      decode = add_labels(view, labels, LabelSum::kMax, chunk.memory.emplace_back());
-      view = add_labels(view, labels, LabelSum::kLogSum, chunk.memory.emplace_back());
-    }
-    if (!options_.constraints.empty()) {
-      const bool same = labels_ == nullptr;
-      view = options_.constraints.apply(view, chunk.memory.emplace_back());
-      decode = same ? view : options_.constraints.apply(decode, chunk.memory.emplace_back());
-    }
-  }
-  chunk.views.push_back(view);
-  chunk.decode_views.push_back(decode);
-}
-
 bool ChunkReader::next(Chunk& chunk) {
-  if (chunk.size() > 0) progress_.done(chunk.size());
+  if (last_size_ > 0) progress_.done(last_size_);
   chunk = {};
   std::size_t cells = 0;
   std::size_t heads = 0;
@@ -120,8 +97,7 @@ bool ChunkReader::next(Chunk& chunk) {
     add(chunk, std::move(sentence));
     sentence = {};
   }
-  // Views come last, because they point into sentences, which must not move any more.
-  for (std::size_t i = 0; i < chunk.size(); ++i) add_views(chunk, i);
+  last_size_ = chunk.size();
   return chunk.size() > 0;
 }
 

@@ -23,16 +23,9 @@ struct Chunk {
   std::vector<std::uint64_t> ids;    ///< What random numbers depend on: the number, unless given.
   std::vector<WordSentence> words;   ///< Empty without --words.
   std::vector<LabelScores> labels;   ///< Empty without --label-scores.
-  std::vector<bool> bad_constraint;  ///< Then the views are empty sentences.
-
-  /// The scores that the library is given: constraints are applied, and labels are summed out.
-  std::vector<ScoreView> views;
-  /// The same for decoding, with the best label of each edge instead of the sum.
-  std::vector<ScoreView> decode_views;
-  std::vector<std::vector<double>> memory;  ///< What the views read, unless that is the sentence.
+  std::vector<bool> bad_constraint;  ///< Whether the constraints do not fit the sentence.
 
   std::size_t size() const { return sentences.size(); }
-  std::uint32_t first() const { return static_cast<std::uint32_t>(sentences[0].number); }
   const WordSentence* words_of(std::size_t i) const { return words.empty() ? nullptr : &words[i]; }
 
   /// Says why sentence i failed.
@@ -52,7 +45,6 @@ class ChunkReader {
 
  private:
   void add(Chunk& chunk, Sentence&& sentence);
-  void add_views(Chunk& chunk, std::size_t i) const;
 
   const Options& options_;
   std::size_t trees_;
@@ -62,6 +54,7 @@ class ChunkReader {
   std::vector<std::string> label_names_;
   std::vector<std::uint64_t> ids_;  // Empty without --ids.
   Progress progress_;
+  std::size_t last_size_ = 0;  // Of the chunk before.
 };
 
 }  // namespace taproot::cli

@@ -14,6 +14,7 @@
 
 #include "commands/commands.h"
 #include "parse.h"
+#include "taproot/version.h"
 
 namespace taproot::cli {
 namespace {
@@ -168,9 +169,12 @@ class OptionTable {
         ->default_str("single");
     app_.add_flag("--weights", o_.weights, "read weights instead of scores, which are their logs");
     integer("--threads", o_.threads, 0, 4096, "use N threads; 0 means one per core");
-    if (is({&run_logz, &run_marginals, &run_sample, &run_swor})) {
+    if (is({&run_logz, &run_entropy, &run_marginals, &run_sample, &run_swor})) {
       app_.add_option_function<std::string>(
-              "--device", [&o = o_](const std::string& name) { o.device = device_named(name); },
+              "--device",
+              [&o = o_](const std::string& name) {
+                o.device = name == "cuda" ? Device::kCuda : Device::kCpu;
+              },
               "compute on the CPU or on a GPU, where sample needs auto and swor beam")
           ->type_name("NAME")
           ->check(CLI::IsMember({"cpu", "cuda"}))
@@ -178,6 +182,10 @@ class OptionTable {
     }
     file("--lengths", o_.lengths,
          "read the lengths of a padded batch from FILE (.npy of integers, or text)");
+    if (is({&run_sample, &run_swor, &run_show, &run_report})) {
+      file("--ids", o_.ids,
+           "read the 64-bit ids that samples are keyed by from FILE (.npy of integers, or text)");
+    }
     file("--words", o_.words, "read words from FILE (.conllu, or text with a sentence per line)");
     file("--labels", o_.labels, "read the names of labels from FILE, one per line");
     file("--label-scores", o_.label_scores,

@@ -3,9 +3,10 @@
 
 #include <optional>
 
+#include "chunk.h"
 #include "options.h"
-#include "taproot/batch.h"
 #include "taproot/cuda.h"
+#include "taproot/dependency_trees.h"
 
 namespace taproot::cli {
 
@@ -13,22 +14,41 @@ namespace taproot::cli {
 /// if there is no GPU, because a command must never run on the CPU instead without saying so.
 class Engine {
  public:
-  explicit Engine(const Options& options) : pool_(options.threads) {
+  explicit Engine(const Options& options)
+      : root_(options.root), constraints_(options.constraints), pool_(options.threads) {
     if (options.device == Device::kCuda) cuda_.emplace();
   }
 
-  /// The threads of the CPU, which are there with a GPU too.
   Pool& pool() { return pool_; }
-  bool has_cuda() const { return cuda_.has_value(); }
-  Cuda& cuda() { return *cuda_; }
 
-  /// run(cuda) if the GPU is asked for, and run(pool) if not.
-  template <typename Run>
-  decltype(auto) on_device(Run&& run) {
-    return cuda_ ? run(*cuda_) : run(pool_);
+  /// The distribution of each sentence of a chunk, which must outlive it. `keep` if it will be
+  /// asked more than one question. A sentence that the constraints do not fit has no words there;
+  /// Chunk::failure() knows better.
+  DependencyTrees trees(const Chunk& chunk, bool keep) {
+    BatchOptions options;
+    options.root = root_;
+    options.ids = chunk.ids;
+    options.keep = keep;
+    std::vector<ScoreView> views;
+    for (std::size_t i = 0; i < chunk.size(); ++i) {
+      const bool bad = chunk.bad_constraint[i];
+      views.push_back(bad ? ScoreView(std::span<const double>(), 0) : chunk.sentences[i].view());
+      if (!chunk.labels.empty()) {
+        options.labels.push_back(
+            bad ? LabelView(static_cast<const double*>(nullptr), 0, chunk.labels[i].labels)
+                : chunk.labels[i].view());
+      }
+      if (!constraints_.empty()) {
+        options.constraints.push_back(bad ? Constraints() : constraints_);
+      }
+    }
+    return cuda_ ? DependencyTrees(*cuda_, std::move(views), std::move(options))
+                 : DependencyTrees(pool_, std::move(views), std::move(options));
   }
 
  private:
+  RootRule root_;
+  Constraints constraints_;
   Pool pool_;
   std::optional<Cuda> cuda_;
 };

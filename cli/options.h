@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "taproot/constraints.h"
-#include "taproot/cuda.h"
 #include "taproot/types.h"
 
 namespace taproot::cli {
+
+enum class Device : std::uint8_t { kCpu, kCuda };
 
 /// The options of all commands that read scores.
 struct Options {

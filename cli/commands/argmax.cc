@@ -5,11 +5,11 @@
 namespace taproot::cli {
 
 int run_argmax(const Options& options) {
-  return write_trees(
-      options, IndexKind::kNone, 1,
-      [](Engine& engine, const Context& context, std::vector<SentenceTrees>& results) {
-        decode(engine.pool(), context, 1, results);
-      });
+  return write_trees(options, IndexKind::kNone, 1,
+                     [](Engine& engine, const Context& context, const GiveTrees& give) {
+                       DependencyTrees trees = engine.trees(context.chunk, false);
+                       give({best_trees(trees)});
+                     });
 }
 
 }  // namespace taproot::cli

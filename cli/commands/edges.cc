@@ -5,20 +5,18 @@
 #include <algorithm>
 #include <numeric>
 
-#include "chunk.h"
 #include "commands/commands.h"
-#include "engine.h"
+#include "commands/number_file.h"
 #include "io/output_file.h"
-#include "taproot/taproot.h"
 
 namespace taproot::cli {
 namespace {
 
 // What is printed about one sentence.
 struct Answer {
-  double log_partition = 0;
-  double entropy = 0;
-  std::vector<double> marginals;
+  double log_partition;
+  double entropy;
+  const std::vector<double>& marginals;
 };
 
 std::string word(const WordSentence* words, std::size_t node) {
@@ -68,22 +66,18 @@ int run_edges(const Options& options) {
   bool failed = false;
   Chunk chunk;
   while (reader.next(chunk)) {
-    const Scores scores(chunk.views, options.root);
-    std::vector<Outcome> outcomes(chunk.size());
-    std::vector<Answer> answers(chunk.size());
-    for_each_factorization(
-        engine.pool(), scores, outcomes,
-        [&](std::size_t i, const Factorization& f, Workspace& workspace) {
-          const auto side = static_cast<std::size_t>(f.n()) + 1;
-          answers[i].log_partition = log_partition(f);
-          answers[i].entropy = entropy(f, workspace);
-          answers[i].marginals.resize(side * side);
-          marginals(f, {answers[i].marginals.data(), static_cast<std::ptrdiff_t>(side)}, workspace);
-        });
+    DependencyTrees trees = engine.trees(chunk, true);
+    std::vector<std::vector<double>> marginals;
+    std::vector<double> entropies(chunk.size());
+    std::vector<double> log_partitions(chunk.size());
+    const std::vector<Outcome> outcomes = find_marginals(trees, marginals);
+    trees.entropy(entropies);
+    trees.log_partition(log_partitions);
     for (std::size_t i = 0; i < chunk.size(); ++i) {
       const WordSentence* words = chunk.words_of(i);
       if (outcomes[i].ok()) {
-        out.write(describe_sentence(chunk.sentences[i], answers[i], words, options.top));
+        const Answer answer{log_partitions[i], entropies[i], marginals[i]};
+        out.write(describe_sentence(chunk.sentences[i], answer, words, options.top));
       } else {
         failed = true;
         const FailedRow row = chunk.failure(i, outcomes[i]);

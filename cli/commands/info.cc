@@ -5,11 +5,9 @@
 #include <cmath>
 #include <map>
 
-#include "chunk.h"
 #include "commands/commands.h"
-#include "engine.h"
+#include "commands/tree_results.h"
 #include "io/output_file.h"
-#include "taproot/taproot.h"
 
 namespace taproot::cli {
 namespace {
@@ -28,20 +26,13 @@ struct Summary {
   std::vector<double> best_of_all;
 };
 
-void add(Pool& pool, const Options& options, const Chunk& chunk, Summary& sum) {
-  const Scores scores(chunk.views, options.root);
-  std::vector<Outcome> outcomes(chunk.size());
+void add(Engine& engine, const Chunk& chunk, Summary& sum) {
+  DependencyTrees trees = engine.trees(chunk, true);
   std::vector<double> entropies(chunk.size());
   std::vector<double> tries(chunk.size());
-  std::vector<double> best(chunk.size());
-  for_each_factorization(pool, scores, outcomes,
-                         [&](std::size_t i, const Factorization& f, Workspace& workspace) {
-                           entropies[i] = entropy(f, workspace);
-                           tries[i] = expected_tries(f, workspace);
-                           Tree heads(static_cast<std::size_t>(f.n()));
-                           argmax(chunk.views[i], options.root, heads, workspace);
-                           best[i] = std::exp(log_prob(f, heads));
-                         });
+  const std::vector<Outcome> outcomes = trees.entropy(entropies);
+  trees.expected_tries(tries);
+  const std::vector<SentenceTrees> best = best_trees(trees);
   for (std::size_t i = 0; i < chunk.size(); ++i) {
     const int n = chunk.sentences[i].n;
     ++sum.sentences;
@@ -57,8 +48,8 @@ void add(Pool& pool, const Options& options, const Chunk& chunk, Summary& sum) {
     sum.answered_words += static_cast<std::size_t>(n);
     sum.tries += tries[i];
     sum.entropy += entropies[i];
-    sum.best += best[i];
-    sum.best_of_all.push_back(best[i]);
+    sum.best += std::exp(best[i].log_prob[0]);
+    sum.best_of_all.push_back(std::exp(best[i].log_prob[0]));
   }
 }
 
@@ -76,7 +67,7 @@ int run_info(const Options& options) {
   Engine engine(options);
   Summary sum;
   Chunk chunk;
-  while (reader.next(chunk)) add(engine.pool(), options, chunk, sum);
+  while (reader.next(chunk)) add(engine, chunk, sum);
   std::string text = fmt::format("sentences        {}\n", sum.sentences);
   if (sum.sentences > 0) {
     text += fmt::format("words            {}, {} to {} per sentence, {:.1f} on average\n",

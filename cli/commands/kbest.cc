@@ -1,15 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include "commands/commands.h"
 #include "commands/tree_results.h"
 
 namespace taproot::cli {
 
 int run_kbest(const Options& options) {
-  return write_trees(
-      options, IndexKind::kRank, options.k,
-      [&](Engine& engine, const Context& context, std::vector<SentenceTrees>& results) {
-        decode(engine.pool(), context, options.k, results);
-      });
+  return write_trees(options, IndexKind::kRank, options.k,
+                     [&](Engine& engine, const Context& context, const GiveTrees& give) {
+                       DependencyTrees trees = engine.trees(context.chunk, false);
+                       std::vector<BestTrees> best(trees.size());
+                       const std::vector<Outcome> outcomes = trees.kbest(options.k, best, true);
+                       ChunkTrees found;
+                       for (std::size_t i = 0; i < best.size(); ++i) {
+                         SentenceTrees& own = found.sentences.emplace_back();
+                         own.outcome = outcomes[i];
+                         own.n = static_cast<std::size_t>(best[i].n);
+                         own.count = best[i].size();
+                         own.heads = std::move(best[i].heads);
+                         own.labels = std::move(best[i].labels);
+                         own.score = std::move(best[i].score);
+                         own.log_prob = std::move(best[i].log_prob);
+                       }
+                       give(std::move(found));
+                     });
 }
 
 }  // namespace taproot::cli

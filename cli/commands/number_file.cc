@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "background.h"
 #include "error.h"
 #include "io/archive_writer.h"
 
@@ -28,7 +30,8 @@ NumberFile::NumberFile(const Options& options, std::string key, std::span<const 
     : name_(options.output),
       key_(std::move(key)),
       format_(format_among(options, key_, formats)),
-      file_(options.output) {
+      file_(options.output),
+      of_edges_(key_ == "marginals") {
   if (format_ == Format::kNpz && name_.empty()) {
     fail("an .npz archive cannot be written to standard output; name a file with -o");
   }
@@ -40,7 +43,13 @@ void NumberFile::sentence(const Chunk& chunk, std::size_t i, const Outcome& outc
   failed_ |= !outcome.ok();
   if (format_ == Format::kNpz) {
     lengths_.put(static_cast<std::int32_t>(sentence.n));
-    numbers_.write(values.data(), values.size_bytes());
+    if (outcome.ok()) {
+      numbers_.write(values.data(), values.size_bytes());
+    } else {
+      const std::size_t side = static_cast<std::size_t>(sentence.n) + 1;
+      for (std::size_t j = 0; j < (of_edges_ ? side * side : 1); ++j)
+        numbers_.put(static_cast<double>(NAN));
+    }
     return;
   }
   if (!outcome.ok()) {
@@ -48,10 +57,10 @@ void NumberFile::sentence(const Chunk& chunk, std::size_t i, const Outcome& outc
   } else if (format_ == Format::kJsonl) {
     line_.text(fmt::format(R"({{"sentence":{},"n":{},"status":"ok","{}":)", sentence.number,
                            sentence.n, key_));
-    if (values.size() == 1) {
-      line_.number(values[0]);
-    } else {
+    if (of_edges_) {
       matrix(values, static_cast<std::size_t>(sentence.n) + 1);
+    } else {
+      line_.number(values[0]);
     }
     line_.text("}\n");
   } else {
@@ -95,21 +104,37 @@ int NumberFile::finish() {
   return failed_ ? kSomeFailed : kAllFine;
 }
 
-int write_scalars(const Options& options, const char* key, const ScalarQuery& query) {
-  constexpr Format kFormats[] = {Format::kJsonl, Format::kNpz, Format::kText};
+int write_numbers(const Options& options, const char* key, std::span<const Format> formats,
+                  const NumberQuery& query) {
+  Engine engine(options);
   ChunkReader reader(options, 1);
-  NumberFile file(options, key, kFormats);
-  Chunk chunk;
-  while (reader.next(chunk)) {
-    const Scores scores(chunk.views, options.root);
-    std::vector<Outcome> outcomes(chunk.size());
-    std::vector<double> values(chunk.size(), NAN);
-    query(scores, outcomes, values);
-    for (std::size_t i = 0; i < chunk.size(); ++i) {
-      file.sentence(chunk, i, outcomes[i], std::span(values).subspan(i, 1));
-    }
+  NumberFile file(options, key, formats);
+  Background writing(engine.pool().threads() > 1);
+  for (auto chunk = std::make_shared<Chunk>(); reader.next(*chunk);
+       chunk = std::make_shared<Chunk>()) {
+    DependencyTrees trees = engine.trees(*chunk, false);
+    auto numbers = std::make_shared<std::vector<std::vector<double>>>();
+    const std::vector<Outcome> outcomes = query(trees, *numbers);
+    writing.run([&file, chunk, numbers, outcomes] {
+      for (std::size_t i = 0; i < chunk->size(); ++i) {
+        file.sentence(*chunk, i, outcomes[i], (*numbers)[i]);
+      }
+    });
   }
+  writing.wait();
   return file.finish();
+}
+
+int write_scalars(const Options& options, const char* key,
+                  std::vector<Outcome> (DependencyTrees::*question)(std::span<double>)) {
+  constexpr Format kFormats[] = {Format::kJsonl, Format::kNpz, Format::kText};
+  return write_numbers(options, key, kFormats,
+                       [&](DependencyTrees& trees, std::vector<std::vector<double>>& numbers) {
+                         std::vector<double> values(trees.size());
+                         std::vector<Outcome> outcomes = (trees.*question)(values);
+                         for (const double value : values) numbers.push_back({value});
+                         return outcomes;
+                       });
 }
 
 }  // namespace taproot::cli

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "chunk.h"
+#include "engine.h"
 #include "formats/tree_writer.h"
 #include "io/line_buffer.h"
 #include "io/output_file.h"
@@ -23,7 +24,7 @@ class NumberFile {
   /// `key` names the numbers. Throws InputError for a format that is not among `formats`.
   NumberFile(const Options& options, std::string key, std::span<const Format> formats);
 
-  /// `values` is one number, or a matrix [n+1][n+1]. Both are NaN if the outcome is not ok.
+  /// `values` is one number or, for marginals, a matrix [n+1][n+1].
   void sentence(const Chunk& chunk, std::size_t i, const Outcome& outcome,
                 std::span<const double> values);
   /// Returns the exit code.
@@ -40,14 +41,24 @@ class NumberFile {
   LineBuffer line_;
   Spill numbers_{file_.temporary()};
   Spill lengths_{file_.temporary()};
+  bool of_edges_;  ///< Whether a sentence has a number for every edge.
   bool failed_ = false;
 };
 
-/// Answers all sentences of a chunk: outcomes, and a number per sentence that is NaN before the
-/// call.
-using ScalarQuery = std::function<void(const Scores&, std::span<Outcome>, std::span<double>)>;
+/// Finds the numbers of each sentence: one, or a matrix [n+1][n+1].
+using NumberQuery =
+    std::function<std::vector<Outcome>(DependencyTrees&, std::vector<std::vector<double>>&)>;
 
-/// Reads the input, asks `query` and writes one number per sentence. Returns the exit code.
-int write_scalars(const Options& options, const char* key, const ScalarQuery& query);
+/// Reads the input, asks `query` and writes the numbers of every sentence. Returns the exit code.
+int write_numbers(const Options& options, const char* key, std::span<const Format> formats,
+                  const NumberQuery& query);
+
+/// The same for a question with one number per sentence.
+int write_scalars(const Options& options, const char* key,
+                  std::vector<Outcome> (DependencyTrees::*question)(std::span<double>));
+
+/// The marginals of each sentence, [n+1][n+1].
+std::vector<Outcome> find_marginals(DependencyTrees& trees,
+                                    std::vector<std::vector<double>>& matrices);
 
 }  // namespace taproot::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.h"
+#include "commands/number_file.h"
 #include "commands/tree_results.h"
 #include "error.h"
 #include "report/page.h"
@@ -15,13 +16,21 @@ int run_report(const Options& options) {
   Chunk chunk;
   while (reader.next(chunk)) {
     const Context context{options, chunk, reader.label_names()};
-    const Scores scores(chunk.views, options.root);
-    std::vector<Outcome> outcomes(chunk.size());
+    DependencyTrees trees = engine.trees(chunk, true);
+    const SampleOptions how{algorithm_named(options.algorithm), options.seed};
+    std::vector<SentenceTrees> samples = sample_trees(trees, how, options.k);
+    std::vector<std::vector<double>> marginals;
+    std::vector<double> entropies(chunk.size());
+    std::vector<double> log_partitions(chunk.size());
+    const std::vector<Outcome> outcomes = find_marginals(trees, marginals);
+    trees.entropy(entropies);
+    trees.log_partition(log_partitions);
     std::vector<std::string> html(chunk.size());
-    for_each_factorization(engine.pool(), scores, outcomes,
-                           [&](std::size_t i, const Factorization& f, Workspace& workspace) {
-                             html[i] = sentence_html(context, i, f, workspace);
-                           });
+    engine.pool().for_each(chunk.size(), [&](std::size_t i) {
+      if (!outcomes[i].ok()) return;
+      html[i] =
+          sentence_html(context, i, {log_partitions[i], entropies[i], marginals[i], samples[i]});
+    });
     for (std::size_t i = 0; i < chunk.size(); ++i) {
       if (!outcomes[i].ok()) {
         failed = true;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "commands/commands.h"
+#include "commands/number_file.h"
 #include "commands/tree_results.h"
 #include "error.h"
 #include "io/output_file.h"
@@ -27,8 +28,6 @@ struct Style {
 
 // Four significant digits, also next to 1.
 std::string probability(double log_prob) {
-  if (std::isnan(log_prob))
-    return "probability unknown because the scores are too large for inference";
   if (log_prob >= 0) return "probability 1";
   if (log_prob > -5e-4) return fmt::format("probability 1 - {:.2g}", -std::expm1(log_prob));
   return fmt::format("probability {:.4g}", std::exp(log_prob));
@@ -50,16 +49,13 @@ Picture picture_of(const Style& style, const std::vector<std::string>& words, co
 }
 
 Picture marginals_picture(const Style& style, const std::vector<std::string>& words,
-                          const Factorization& f, Workspace& workspace) {
-  const auto side = static_cast<std::size_t>(f.n()) + 1;
-  std::vector<double> p(side * side);
-  marginals(f, {p.data(), static_cast<std::ptrdiff_t>(side)}, workspace);
+                          const std::vector<double>& p, double entropy) {
   const double threshold = style.text.threshold;
   const auto less =
       std::count_if(p.begin(), p.end(), [&](double x) { return x > 0 && x < threshold; });
   Picture picture;
-  picture.caption = fmt::format("entropy {:.4g} nats; edges from {:g} % on", entropy(f, workspace),
-                                100 * threshold);
+  picture.caption =
+      fmt::format("entropy {:.4g} nats; edges from {:g} % on", entropy, 100 * threshold);
   if (less > 0) picture.caption += fmt::format(", {} less probable ones not drawn", less);
   if (style.svg) {
     SvgOptions options;
@@ -72,7 +68,7 @@ Picture marginals_picture(const Style& style, const std::vector<std::string>& wo
 }
 
 // Draws the pictures of every sentence of a chunk.
-std::vector<std::vector<Picture>> draw(Pool& pool, const Context& context, const Style& style,
+std::vector<std::vector<Picture>> draw(Engine& engine, const Context& context, const Style& style,
                                        std::vector<Outcome>& outcomes) {
   const Options& options = context.options;
   const std::size_t size = context.chunk.size();
@@ -81,35 +77,31 @@ std::vector<std::vector<Picture>> draw(Pool& pool, const Context& context, const
   const auto words = [&](std::size_t i) -> const std::vector<std::string>& {
     return context.chunk.words.empty() ? none : context.chunk.words[i].words;
   };
-  if (!options.has_k && !options.marginals) {
-    std::vector<SentenceTrees> results(size);
-    decode(pool, context, 1, results);
+  DependencyTrees trees = engine.trees(context.chunk, options.marginals);
+  if (options.marginals) {
+    std::vector<std::vector<double>> p;
+    std::vector<double> entropies(size);
+    outcomes = find_marginals(trees, p);
+    trees.entropy(entropies);
     for (std::size_t i = 0; i < size; ++i) {
-      outcomes[i] = results[i].outcome;
-      for (const TreeRow& row : results[i].rows) {
-        const std::string said = probability(row.log_prob.value_or(NAN));
-        pictures[i].push_back(picture_of(style, words(i), row, "best tree, " + said));
+      if (outcomes[i].ok()) {
+        pictures[i].push_back(marginals_picture(style, words(i), p[i], entropies[i]));
       }
     }
     return pictures;
   }
-  const SampleOptions how{algorithm_named(options.algorithm), options.seed, 0};
-  const Scores scores(context.chunk.views, options.root);
-  for_each_factorization(
-      pool, scores, outcomes, [&](std::size_t i, const Factorization& f, Workspace& workspace) {
-        if (options.marginals) {
-          pictures[i].push_back(marginals_picture(style, words(i), f, workspace));
-          return;
-        }
-        std::vector<TreeRow> rows;
-        sample_trees(context, i, how, f, workspace, rows);
-        for (const TreeGroup& group : grouped(rows)) {
-          const std::string said = probability(*group.row.log_prob);
-          pictures[i].push_back(
-              picture_of(style, words(i), group.row,
-                         fmt::format("{} of {} samples, {}", group.count, options.k, said)));
-        }
-      });
+  const SampleOptions how{algorithm_named(options.algorithm), options.seed};
+  const std::vector<SentenceTrees> found =
+      options.has_k ? sample_trees(trees, how, options.k) : best_trees(trees);
+  for (std::size_t i = 0; i < size; ++i) {
+    outcomes[i] = found[i].outcome;
+    for (const TreeGroup& group : grouped(context, i, found[i])) {
+      const std::string which =
+          options.has_k ? fmt::format("{} of {} samples", group.count, options.k) : "best tree";
+      pictures[i].push_back(
+          picture_of(style, words(i), group.row, which + ", " + probability(*group.row.log_prob)));
+    }
+  }
   return pictures;
 }
 
@@ -132,7 +124,7 @@ int run_show(const Options& options) {
   while (reader.next(chunk)) {
     const Context context{options, chunk, reader.label_names()};
     std::vector<Outcome> outcomes(chunk.size());
-    const auto pictures = draw(engine.pool(), context, style, outcomes);
+    const auto pictures = draw(engine, context, style, outcomes);
     for (std::size_t i = 0; i < chunk.size(); ++i) {
       if (!outcomes[i].ok()) {
         failed = true;

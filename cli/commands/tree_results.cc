@@ -2,17 +2,59 @@
 #include "commands/tree_results.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
+#include <memory>
 #include <utility>
 
+#include "background.h"
 #include "formats/tree_writer.h"
 
 namespace taproot::cli {
+namespace {
 
-void Context::name_labels(std::span<const std::int32_t> labels, TreeRow& row) const {
-  for (const std::int32_t l : labels)
-    row.labels.push_back(label_names[static_cast<std::size_t>(l)]);
+// Writes the trees of a chunk; returns whether some sentence failed.
+bool write_chunk(TreeWriter& writer, const Context& context, const ChunkTrees& trees) {
+  bool failed = false;
+  TreeRow row;
+  for (std::size_t i = 0; i < context.chunk.size(); ++i) {
+    const SentenceTrees& own = trees.sentences[i];
+    if (trees.first_tree == 0) {
+      writer.sentence(context.number(i), context.chunk.sentences[i].n, context.chunk.words_of(i));
+    }
+    for (std::size_t s = 0; s < own.count; ++s) {
+      fill_row(context, i, own, s, row);
+      row.index = trees.first_tree + s;
+      writer.tree(row);
+    }
+    if (!trees.last) continue;
+    if (!own.outcome.ok()) {
+      failed = true;
+      writer.failed(context.chunk.failure(i, own.outcome));
+    } else if (own.exhausted) {
+      writer.exhausted({context.number(i), own.count});
+    }
+  }
+  return failed;
+}
+
+}  // namespace
+
+void SentenceTrees::allocate(const DependencyTrees& trees, std::size_t sentence, std::size_t size) {
+  n = static_cast<std::size_t>(trees.n(sentence));
+  count = size;
+  heads.resize(size * n);
+  if (trees.label_count() > 0) labels.resize(size * n);
+  log_prob.resize(size);
+}
+
+TreeOutput SentenceTrees::output() {
+  TreeOutput out;
+  out.heads = heads.data();
+  out.stride = static_cast<std::ptrdiff_t>(n);
+  out.labels = labels.empty() ? nullptr : labels.data();
+  out.log_prob = log_prob.empty() ? nullptr : log_prob.data();
+  out.score = score.empty() ? nullptr : score.data();
+  return out;
 }
 
 int write_trees(const Options& options, IndexKind kind, std::size_t trees, const TreeQuery& query) {
@@ -20,110 +62,92 @@ int write_trees(const Options& options, IndexKind kind, std::size_t trees, const
   ChunkReader reader(options, trees);
   const auto writer =
       TreeWriter::open(chosen_format(options.format, options.output), options.output, kind);
-  Chunk chunk;
+  Background writing(engine.pool().threads() > 1);
   bool failed = false;
-  while (reader.next(chunk)) {
-    const Context context{options, chunk, reader.label_names()};
-    std::vector<SentenceTrees> results(chunk.size());
-    query(engine, context, results);
-    for (std::size_t i = 0; i < chunk.size(); ++i) {
-      const std::size_t number = context.number(i);
-      writer->sentence(number, chunk.sentences[i].n, chunk.words_of(i));
-      for (const TreeRow& row : results[i].rows) writer->tree(row);
-      if (!results[i].outcome.ok()) {
-        failed = true;
-        writer->failed(chunk.failure(i, results[i].outcome));
-      } else if (results[i].exhausted) {
-        writer->exhausted({number, results[i].rows.size()});
-      }
-    }
+  for (auto chunk = std::make_shared<Chunk>(); reader.next(*chunk);
+       chunk = std::make_shared<Chunk>()) {
+    const Context context{options, *chunk, reader.label_names()};
+    query(engine, context, [&, chunk](ChunkTrees&& found) {
+      auto results = std::make_shared<ChunkTrees>(std::move(found));
+      writing.run([&, chunk, results] {
+        failed |= write_chunk(*writer, {options, *chunk, reader.label_names()}, *results);
+      });
+    });
   }
+  writing.wait();
   writer->finish();
   return failed ? kSomeFailed : kAllFine;
 }
 
-TreeRow row_of(const Context& context, std::size_t i, std::size_t index, TreeView heads) {
-  TreeRow row;
+void fill_row(const Context& context, std::size_t i, const SentenceTrees& trees, std::size_t s,
+              TreeRow& row) {
+  const auto of_tree = [&](const std::vector<std::int32_t>& all) {
+    return std::span(all).subspan(s * trees.n, trees.n);
+  };
+  const auto value = [&](const std::vector<double>& all) {
+    return all.empty() ? std::optional<double>() : all[s];
+  };
   row.sentence = context.number(i);
-  row.index = index;
-  row.heads.assign(heads.begin(), heads.end());
-  return row;
+  row.index = s;
+  row.heads.assign(of_tree(trees.heads).begin(), of_tree(trees.heads).end());
+  row.labels.resize(trees.labels.empty() ? 0 : trees.n);
+  for (std::size_t m = 0; m < row.labels.size(); ++m) {
+    row.labels[m] = context.label_names[static_cast<std::size_t>(of_tree(trees.labels)[m])];
+  }
+  row.score = value(trees.score);
+  row.log_prob = value(trees.log_prob);
+  row.gumbel = value(trees.gumbel);
+  row.weight = value(trees.weight);
 }
 
-void complete(const Context& context, std::size_t i, const Factorization& f, TreeRow& row) {
-  std::vector<std::int32_t> labels(row.heads.size());
-  double of_labels = 0;
-  row.score = score(context.chunk.sentences[i].view(), row.heads);
-  if (context.labeled()) {
-    const LabelView view = context.labels(i);
-    best_labels(view, row.heads, labels);
-    context.name_labels(labels, row);
-    *row.score += labels_score(view, row.heads, labels);
-    of_labels = labels_log_prob(view, row.heads, labels);
+namespace {
+
+// Outputs for `count` trees of every sentence; with scores for one that is decoded.
+std::vector<TreeOutput> allocate(const DependencyTrees& trees, std::size_t count, bool scores,
+                                 std::vector<SentenceTrees>& results) {
+  std::vector<TreeOutput> out;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    results[i].allocate(trees, i, count);
+    if (scores) results[i].score.resize(count);
+    out.push_back(results[i].output());
   }
-  // If the scores are too large for inference, though not for decoding, there is no probability.
-  row.log_prob = f.outcome().ok() ? log_prob(f, row.heads) + of_labels : NAN;
+  return out;
 }
 
-void decode(Pool& pool, const Context& context, std::size_t k,
-            std::vector<SentenceTrees>& results) {
-  const std::size_t size = results.size();
-  const Scores scores(context.chunk.decode_views, context.options.root);
-  std::vector<Outcome> outcomes(size);
-  std::vector<std::vector<ScoredTree>> trees(size);
-  kbest(pool, scores, k, outcomes, trees);
-  for (std::size_t i = 0; i < size; ++i) results[i].outcome = outcomes[i];
-  const Scores inference(context.chunk.views, context.options.root);
-  for (std::size_t i = 0; i < size; ++i) {
-    for (std::size_t rank = 0; rank < trees[i].size(); ++rank) {
-      results[i].rows.push_back(row_of(context, i, rank, trees[i][rank].heads));
-    }
-  }
-  const Factorization none;
-  std::vector<std::uint8_t> completed(size, 0);
-  for_each_factorization(pool, inference, outcomes,
-                         [&](std::size_t i, const Factorization& f, Workspace&) {
-                           for (TreeRow& row : results[i].rows) complete(context, i, f, row);
-                           completed[i] = 1;
-                         });
-  for (std::size_t i = 0; i < size; ++i) {
-    if (completed[i] != 0) continue;
-    for (TreeRow& row : results[i].rows) complete(context, i, none, row);
+void keep_outcomes(const std::vector<Outcome>& outcomes, std::vector<SentenceTrees>& results) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    results[i].outcome = outcomes[i];
+    if (!outcomes[i].ok()) results[i].count = 0;
   }
 }
 
-void sample_trees(const Context& context, std::size_t i, const SampleOptions& how,
-                  const Factorization& f, Workspace& workspace, std::vector<TreeRow>& rows,
-                  const std::int32_t* sampled) {
-  static thread_local Sampler sampler;
-  if (sampled == nullptr) sampler.build(f, how, workspace);
-  const auto number = static_cast<std::uint32_t>(context.number(i));
-  Tree heads(static_cast<std::size_t>(f.n()));
-  std::vector<std::int32_t> labels(heads.size());
-  rows.reserve(context.options.k);
-  for (std::size_t s = 0; s < context.options.k; ++s) {
-    const auto index = static_cast<std::uint32_t>(s);
-    if (sampled != nullptr) {
-      std::copy_n(sampled + s * heads.size(), heads.size(), heads.data());
-    } else {
-      sampler.sample(number, index, 1, {heads.data(), 0}, workspace);
-    }
-    TreeRow row = row_of(context, i, s, heads);
-    row.log_prob = log_prob(f, heads);
-    if (context.labeled()) {
-      const LabelView view = context.labels(i);
-      sample_labels(view, heads, how.seed, number, index, labels);
-      context.name_labels(labels, row);
-      *row.log_prob += labels_log_prob(view, heads, labels);
-    }
-    rows.push_back(std::move(row));
-  }
+}  // namespace
+
+std::vector<SentenceTrees> best_trees(DependencyTrees& trees) {
+  std::vector<SentenceTrees> results(trees.size());
+  keep_outcomes(trees.argmax(allocate(trees, 1, true, results)), results);
+  return results;
 }
 
-std::vector<TreeGroup> grouped(const std::vector<TreeRow>& rows) {
+std::vector<SentenceTrees> mbr_trees(DependencyTrees& trees) {
+  std::vector<SentenceTrees> results(trees.size());
+  keep_outcomes(trees.mbr(allocate(trees, 1, true, results)), results);
+  return results;
+}
+
+std::vector<SentenceTrees> sample_trees(DependencyTrees& trees, const SampleOptions& how,
+                                        std::size_t count) {
+  std::vector<SentenceTrees> results(trees.size());
+  keep_outcomes(trees.sample(count, how, allocate(trees, count, false, results)), results);
+  return results;
+}
+
+std::vector<TreeGroup> grouped(const Context& context, std::size_t i, const SentenceTrees& trees) {
   std::map<std::pair<Tree, std::vector<std::string>>, std::size_t> place;
   std::vector<TreeGroup> groups;
-  for (const TreeRow& row : rows) {
+  TreeRow row;
+  for (std::size_t s = 0; s < trees.count; ++s) {
+    fill_row(context, i, trees, s, row);
     const auto [at, is_new] = place.try_emplace({row.heads, row.labels}, groups.size());
     if (is_new) groups.push_back({row, 0});
     ++groups[at->second].count;

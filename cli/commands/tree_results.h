@@ -16,11 +16,30 @@
 
 namespace taproot::cli {
 
-/// The trees of one sentence, or why there are none.
+/// The trees of one sentence in flat arrays, or why there are none. Arrays that a command does not
+/// fill are empty.
 struct SentenceTrees {
   Outcome outcome;
-  std::vector<TreeRow> rows;
+  std::size_t n = 0;
+  std::size_t count = 0;
+  std::vector<std::int32_t> heads;   ///< [count][n]
+  std::vector<std::int32_t> labels;  ///< [count][n]
+  std::vector<double> score;
+  std::vector<double> log_prob;
+  std::vector<double> gumbel;
+  std::vector<double> weight;
   bool exhausted = false;
+
+  /// Room for `size` trees with log_prob, of a sentence of the batch.
+  void allocate(const DependencyTrees& trees, std::size_t sentence, std::size_t size);
+  TreeOutput output();
+};
+
+/// The trees of a chunk's sentences, and the number of the first of them.
+struct ChunkTrees {
+  std::vector<SentenceTrees> sentences;
+  std::size_t first_tree = 0;
+  bool last = true;  ///< Whether no more trees of these sentences follow.
 };
 
 /// What a command works on.
@@ -29,33 +48,29 @@ struct Context {
   const Chunk& chunk;
   const std::vector<std::string>& label_names;
 
-  bool labeled() const { return !label_names.empty(); }
   std::size_t number(std::size_t i) const { return chunk.sentences[i].number; }
-  LabelView labels(std::size_t i) const { return chunk.labels[i].view(); }
-  void name_labels(std::span<const std::int32_t> labels, TreeRow& row) const;
 };
 
-/// Fills in the trees of all sentences of a chunk.
-using TreeQuery = std::function<void(Engine&, const Context&, std::vector<SentenceTrees>&)>;
+/// Finds the trees of all sentences of a chunk, and gives them away, all at once or, of a single
+/// sentence, some at a time.
+using GiveTrees = std::function<void(ChunkTrees&&)>;
+using TreeQuery = std::function<void(Engine&, const Context&, const GiveTrees&)>;
 
 /// Reads the input, asks `query`, which finds up to `trees` trees per sentence, and writes them.
 /// Returns the exit code.
 int write_trees(const Options& options, IndexKind kind, std::size_t trees, const TreeQuery& query);
 
-TreeRow row_of(const Context& context, std::size_t i, std::size_t index, TreeView heads);
+/// Tree `s` of sentence i. `row` is overwritten, and its memory reused.
+void fill_row(const Context& context, std::size_t i, const SentenceTrees& trees, std::size_t s,
+              TreeRow& row);
 
-/// Adds the best labels, the score and, if the scores have one, the probability of a decoded tree.
-void complete(const Context& context, std::size_t i, const Factorization& f, TreeRow& row);
+/// The best tree of every sentence, and the one with the largest expected number of right heads.
+std::vector<SentenceTrees> best_trees(DependencyTrees& trees);
+std::vector<SentenceTrees> mbr_trees(DependencyTrees& trees);
 
-/// Finds the k best trees of every sentence. Decoding accepts scores that are too large for
-/// inference; such trees have no probability.
-void decode(Pool& pool, const Context& context, std::size_t k, std::vector<SentenceTrees>& results);
-
-/// Samples options.k trees of sentence i with replacement, with labels if there are any. `sampled`,
-/// if it is not null, holds the trees already: k n heads.
-void sample_trees(const Context& context, std::size_t i, const SampleOptions& how,
-                  const Factorization& f, Workspace& workspace, std::vector<TreeRow>& rows,
-                  const std::int32_t* sampled = nullptr);
+/// `count` trees of every sentence, sampled with replacement.
+std::vector<SentenceTrees> sample_trees(DependencyTrees& trees, const SampleOptions& how,
+                                        std::size_t count);
 
 /// A tree, and how many of the samples it is. Labels count.
 struct TreeGroup {
@@ -63,8 +78,8 @@ struct TreeGroup {
   std::size_t count = 0;
 };
 
-/// Groups equal trees. The most frequent comes first, and of equally frequent trees the more
-/// probable one.
-std::vector<TreeGroup> grouped(const std::vector<TreeRow>& rows);
+/// Groups equal trees of sentence i. The most frequent comes first, and of equally frequent trees
+/// the more probable one.
+std::vector<TreeGroup> grouped(const Context& context, std::size_t i, const SentenceTrees& trees);
 
 }  // namespace taproot::cli

@@ -34,16 +34,16 @@ _taproot() {
   fi
   case $command in
     logz) options="-h --help --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
-    entropy) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    entropy) options="-h --help --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
     marginals) options="-h --help --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
     argmax) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
-    sample) options="-h --help -k --samples --algorithm --seed --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
-    swor) options="-h --help -k --samples --algorithm --seed --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    sample) options="-h --help -k --samples --algorithm --seed --root --weights --threads --device --lengths --ids --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    swor) options="-h --help -k --samples --algorithm --seed --root --weights --threads --device --lengths --ids --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
     kbest) options="-h --help -k --samples --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
     mbr) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
     edges) options="-h --help --top --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --sentences --quiet --progress" ;;
-    show) options="-h --help -k --samples --threshold --marginals --color --width --algorithm --seed --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
-    report) options="-h --help -k --samples --threshold --floor --title --algorithm --seed --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --sentences --quiet --progress" ;;
+    show) options="-h --help -k --samples --threshold --marginals --color --width --algorithm --seed --root --weights --threads --lengths --ids --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
+    report) options="-h --help -k --samples --threshold --floor --title --algorithm --seed --root --weights --threads --lengths --ids --words --labels --label-scores --force --forbid --roots -o --output --sentences --quiet --progress" ;;
     info) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --sentences --quiet --progress" ;;
     eval) options="-h --help --gold --over" ;;
     convert) options="-h --help -o --output --format --words" ;;

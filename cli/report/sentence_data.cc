@@ -49,17 +49,15 @@ Json tree_json(const TreeGroup& group) {
 
 }  // namespace
 
-std::string sentence_html(const Context& context, std::size_t i, const Factorization& f,
-                          Workspace& workspace) {
+std::string sentence_html(const Context& context, std::size_t i, const SentenceAnswers& answers) {
   const Options& options = context.options;
-  const auto side = static_cast<std::size_t>(f.n()) + 1;
-  std::vector<double> p(side * side);
-  marginals(f, {p.data(), static_cast<std::ptrdiff_t>(side)}, workspace);
+  const auto side = static_cast<std::size_t>(context.chunk.sentences[i].n) + 1;
+  const std::vector<double>& p = answers.marginals;
 
   Json json = begin_sentence(context, i);
-  json["entropy"] = shortened(entropy(f, workspace));
+  json["entropy"] = shortened(answers.entropy);
   Json details;
-  details["log_partition"] = shortened(log_partition(f));
+  details["log_partition"] = shortened(answers.log_partition);
   Json of_words = Json::array();
   for (std::size_t m = 1; m < side; ++m) {
     double sum = 0;
@@ -71,12 +69,9 @@ std::string sentence_html(const Context& context, std::size_t i, const Factoriza
   }
   details["entropy_of_words"] = std::move(of_words);
 
-  std::vector<TreeRow> rows;
-  sample_trees(context, i, {algorithm_named(options.algorithm), options.seed, 0}, f, workspace,
-               rows);
   std::vector<std::uint8_t> sampled(p.size(), 0);
   Json trees = Json::array();
-  for (const TreeGroup& group : grouped(rows)) {
+  for (const TreeGroup& group : grouped(context, i, answers.samples)) {
     trees.push_back(tree_json(group));
     for (std::size_t m = 1; m < side; ++m) {
       sampled[static_cast<std::size_t>(group.row.heads[m - 1]) * side + m] = 1;

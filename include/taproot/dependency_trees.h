@@ -44,6 +44,10 @@ class TAPROOT_API Pool {
   /// As in the constructor; counts from the next question on.
   void set_threads(int threads);
 
+  /// Calls visit(index) for every index < count, in any order, from any thread. What visit throws
+  /// ends the loop and is rethrown.
+  void for_each(std::size_t count, const std::function<void(std::size_t)>& visit);
+
   struct Impl;
 
  private:

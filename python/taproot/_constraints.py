@@ -12,7 +12,9 @@ from ._arrays import as_count, as_trees
 
 
 class Constraints:
-    """What the trees of a sentence must and must not have. Words and heads are 1..n, 0 is ROOT; calls chain.
+    """What the trees of a sentence must and must not have. Words and heads are 1..n, 0 is ROOT.
+
+    Calls chain, and the constraints of all calls hold together.
 
     >>> import numpy as np, taproot
     >>> c = taproot.Constraints().force(2, 1).forbid(0, 3)
@@ -33,11 +35,11 @@ class Constraints:
         return self._add("forbid", _node(head, "head"), _node(modifier, "modifier"))
 
     def allow_roots(self, words: npt.ArrayLike) -> Constraints:
-        """Only these words may hang off ROOT."""
+        """Only these words may hang off ROOT. After several calls, only the words that all of them name may."""
         return self._add("allow_roots", as_trees(words, "words")[0].copy())
 
     def force_partial_tree(self, heads: npt.ArrayLike) -> Constraints:
-        """Forces the head of every word for which `heads`, one entry a word, has one; negative ones are left open."""
+        """Forces the heads that `heads` gives, one entry per word. Negative entries leave a word's head open."""
         return self._add("force_partial_tree", as_trees(heads, "heads")[0].copy())
 
     def _add(self, name: str, *arguments: Any) -> Constraints:
@@ -62,7 +64,7 @@ class Constraints:
 def _node(value: int, name: str) -> int:
     node = as_count(value, name)
     if node >= 2**31:
-        raise ValueError(f"{name} is no word: {node}")
+        raise ValueError(f"{name} is not a word: {node}")
     return node
 
 

@@ -176,14 +176,14 @@ def test_bad_score_names_its_cell(bad: float) -> None:
     assert d.status == ["ok", "bad_score", "ok"]
 
 
-def test_decoding_takes_larger_scores() -> None:
-    d = DependencyTrees([[0, 1e20, -1e20], [0, 0, -1e20], [0, -1e20, 0]])
-    assert d.status == "bad_score" and d.argmax().tolist() == [0, 1]
-    for bad in (math.nan, INF, 1e301):
-        scores = Z.copy()
-        scores[0, 2] = bad
-        for query in (DependencyTrees(scores).argmax, lambda: DependencyTrees(scores).kbest(2)):
-            message(SentenceError, query, "head 0", "modifier 2")
+@pytest.mark.parametrize("bad", [math.nan, INF, 1.1e15, -1e20, float(np.finfo(np.float32).min)])
+def test_bad_scores_are_bad_whatever_is_asked(bad: float) -> None:
+    scores = Z.copy()
+    scores[0, 2] = bad
+    d = DependencyTrees(scores)
+    assert d.status == "bad_score"
+    for query in (d.log_partition, d.argmax, lambda: d.kbest(2), d.mbr, lambda: d.sample(1)):
+        message(SentenceError, query, "head 0", "modifier 2")
 
 
 def test_bad_float32_scores() -> None:
@@ -384,6 +384,7 @@ def test_constraints_that_do_not_fit() -> None:
         Constraints().force(4, 1),
         Constraints().forbid(1, 7),
         Constraints().allow_roots([4]),
+        Constraints().allow_roots([4]).allow_roots([1]),
         Constraints().force_partial_tree([-1, -1]),
         Constraints().force_partial_tree([-1] * 4),
     ):
@@ -391,6 +392,13 @@ def test_constraints_that_do_not_fit() -> None:
         value_error(lambda: DependencyTrees(BATCH, constraints=[None, c, None]), "constraints[1]", "3 words")
         # It may name a word of the padding, which is none of the sentence's.
         value_error(lambda: DependencyTrees(np.zeros((1, 9, 9)), [3], constraints=[c]), "constraints[0]", "3 words")
+
+
+def test_constraints_accumulate() -> None:
+    d = DependencyTrees(Z, constraints=Constraints().allow_roots([1, 2]).allow_roots([2, 3]))
+    assert d.root_marginals().tolist() == [0, 1, 0]
+    twice = Constraints().force_partial_tree([-1, -1]).force_partial_tree([-1, -1, -1])
+    value_error(lambda: DependencyTrees(Z, constraints=twice), "partial trees differ in length")
 
 
 def test_constraints_of_the_wrong_kind() -> None:
@@ -413,6 +421,7 @@ def test_constraints_that_contradict_each_other() -> None:
     for c in (
         Constraints().force(0, 1).forbid(0, 1),
         Constraints().allow_roots([]),
+        Constraints().allow_roots([1]).allow_roots([2, 3]),
         Constraints().force(1, 2).force(2, 1),
     ):
         with pytest.raises(NoTreeError):

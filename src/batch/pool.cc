@@ -72,4 +72,14 @@ Pool& Pool::operator=(Pool&&) noexcept = default;
 int Pool::threads() const { return impl_->parallel.threads(); }
 void Pool::set_threads(int threads) { impl_->parallel.set_threads(threads); }
 
+void Pool::for_each(std::size_t count, const std::function<void(std::size_t)>& visit) {
+  detail::Interrupt interrupt(impl_->interrupt);
+  impl_->parallel.for_each(count, interrupt, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      interrupt.check();
+      visit(i);
+    }
+  });
+}
+
 }  // namespace taproot

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "taproot/decode.h"
+#include "taproot/types.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "decode/load_columns.cc"
@@ -15,10 +15,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
-// Whether lanes hold scores that decoders take, or -inf.
+// Whether all lanes hold -inf or a score within the limits.
 HWY_INLINE bool are_fine(V s) {
   const D d;
-  const auto fine = hn::Le(hn::Abs(s), hn::Set(d, kMaxDecodeScore));
+  const auto fine = hn::Le(hn::Abs(s), hn::Set(d, kMaxScore));
   if (HWY_LIKELY(hn::AllTrue(d, fine))) return true;
   return hn::AllTrue(d, hn::Or(fine, hn::Eq(s, hn::Set(d, -HUGE_VAL))));
 }
@@ -40,8 +40,8 @@ HWY_INLINE void copy_row(const ScoreView& view, size_t h, size_t ld, double* HWY
   std::fill(to + count, to + ld, -HUGE_VAL);
 }
 
-// Whether all scores are ones that decoders take; cells that are to be ignored may make it false.
-// The heads are taken by squares' sides, from rows of the view or, where those are not contiguous
+// Returns whether all scores are fine; cells that are to be ignored may make it false. It reads as
+// many heads at a time as a square has rows, from the view or, where its rows are not contiguous
 // doubles, from a strip that they are copied to.
 bool transpose_scores(const ScoreView& view, double* HWY_RESTRICT columns, size_t ld,
                       double* HWY_RESTRICT strip) {
@@ -64,7 +64,7 @@ bool transpose_scores(const ScoreView& view, double* HWY_RESTRICT columns, size_
       size_t m = 0;
       for (; m + kLanes <= n + 1; m += kLanes) fine &= are_fine(hn::LoadU(d, rows[r] + m));
       for (; m <= n; ++m) {
-        fine &= std::abs(rows[r][m]) <= kMaxDecodeScore || rows[r][m] == -HUGE_VAL;
+        fine &= std::abs(rows[r][m]) <= kMaxScore || rows[r][m] == -HUGE_VAL;
       }
     }
     size_t m = 0;
@@ -104,7 +104,7 @@ Outcome load_columns(const ScoreView& scores, Buffer<double>& columns) {
   for (int h = 0; h <= n; ++h) {
     for (int m = 1; m <= n; ++m) {
       const double s = scores(h, m);
-      if (h != m && s != -HUGE_VAL && !(std::abs(s) <= kMaxDecodeScore)) {
+      if (h != m && s != -HUGE_VAL && !(std::abs(s) <= kMaxScore)) {
         return {Status::kBadScore, h, m};
       }
     }

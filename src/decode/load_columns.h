@@ -7,8 +7,8 @@
 namespace taproot::detail {
 
 /// columns[m * ld + h] = S[h][m], with -inf on the diagonal and beyond n; row 0 holds anything.
-/// Reports bad_score (the first such cell in row-major order: NaN, +inf, or beyond kMaxDecodeScore)
-/// or empty. ld = leading_dimension(n).
+/// ld = leading_dimension(n). The outcome is the one that load_scores() reports: bad_score with the
+/// first such cell in row-major order (NaN, +inf, or beyond kMaxScore), or empty.
 Outcome load_columns(const ScoreView& scores, Buffer<double>& columns);
 
 }  // namespace taproot::detail

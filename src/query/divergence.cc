@@ -3,6 +3,7 @@
 
 #include "core/check.h"
 #include "query/query.h"
+#include "query/wide_divergence.h"
 
 namespace taproot {
 namespace detail {
@@ -28,17 +29,20 @@ bool forbids_support(const FactorData& q, const FactorData& p, Scratch& scratch)
   return false;
 }
 
-// The mean under p of value(q's table, h, m) over the edges, +inf if q forbids what p has; `value`
-// is not asked of edges that q forbids.
+// Takes the mean under p of value(p's table, q's table, h, m) over the edges and returns
+// finish(p, q, mean), or +inf if q forbids a tree of p. `value` is not asked of edges that q
+// forbids. Sentences that are not tame are left to wide_divergence().
 template <typename Finish, typename Value>
 double compare(const Factorization& p, const Factorization& q, Workspace& workspace,
-               const char* function, Finish&& finish, Value&& value) {
+               const char* function, Divergence kind, Finish&& finish, Value&& value) {
   const FactorData& p_data = require_ok(p);
   const FactorData& q_data = require_ok(q);
   require(p.n() == q.n(), function, "the two sentences differ in length");
   require(p.root_rule() == q.root_rule(), function, "the two differ in their root rule");
   Scratch& scratch = Access::scratch(workspace);
   if (forbids_support(q_data, p_data, scratch)) return HUGE_VAL;
+  // As in entropy(): what all trees have in common may be as large as a mask.
+  if (!p_data.tame || !q_data.tame) return wide_divergence(p_data, q_data, kind, scratch);
   const double* marginals = marginals_in(p_data, scratch);
   const double mean = sum_over_edges(p_data, marginals, [&](int h, int m) {
     return q_data.table.allows(h, m) ? value(p_data.table, q_data.table, h, m) : 0.0;
@@ -51,7 +55,7 @@ double compare(const Factorization& p, const Factorization& q, Workspace& worksp
 
 double cross_entropy(const Factorization& p, const Factorization& q, Workspace& workspace) {
   return detail::compare(
-      p, q, workspace, "cross_entropy",
+      p, q, workspace, "cross_entropy", detail::Divergence::kCrossEntropy,
       [](const auto&, const auto& q_data, double mean_score) {
         return detail::scaled_log_partition(q_data) - mean_score;
       },
@@ -62,15 +66,15 @@ double cross_entropy(const Factorization& p, const Factorization& q, Workspace& 
 
 double kl_divergence(const Factorization& p, const Factorization& q, Workspace& workspace) {
   // Edge by edge, so that where p and q agree nothing is left to round.
-  return detail::compare(
-      p, q, workspace, "kl_divergence",
+  return detail::non_negative(detail::compare(
+      p, q, workspace, "kl_divergence", detail::Divergence::kRelativeEntropy,
       [](const auto& p_data, const auto& q_data, double mean_difference) {
-        return detail::non_negative(mean_difference + (detail::scaled_log_partition(q_data) -
-                                                       detail::scaled_log_partition(p_data)));
+        return mean_difference +
+               (detail::scaled_log_partition(q_data) - detail::scaled_log_partition(p_data));
       },
       [](const auto& p_table, const auto& q_table, int h, int m) {
         return detail::scaled_score(p_table, h, m) - detail::scaled_score(q_table, h, m);
-      });
+      }));
 }
 
 double cross_entropy(const Factorization& p, const Factorization& q) {

@@ -13,7 +13,8 @@ namespace {
 void check_edge(const char* function, int head, int modifier) {
   if (head >= 0 && modifier >= 1 && head != modifier) return;
   detail::misuse(function, std::to_string(head) + " -> " + std::to_string(modifier) +
-                               " is no edge: heads are 0 (ROOT) or words, modifiers other words");
+                               " is not an edge: a head is 0 (ROOT) or a word, and a modifier is "
+                               "another word");
 }
 
 }  // namespace
@@ -34,8 +35,23 @@ Constraints& Constraints::allow_roots(std::span<const std::int32_t> words) {
   for (const std::int32_t word : words) {
     detail::require(word >= 1, "Constraints::allow_roots", "roots are words, numbered from 1");
   }
-  roots_.assign(words.begin(), words.end());
-  has_roots_ = true;
+  if (!has_roots_) {
+    roots_.assign(words.begin(), words.end());
+    has_roots_ = true;
+    return *this;
+  }
+  // Both calls hold. A word that only one of them names is forbidden, not forgotten: fits() asks
+  // for every word that was named.
+  const auto names = [](const auto& list, std::int32_t word) {
+    return std::find(list.begin(), list.end(), word) != list.end();
+  };
+  for (const std::int32_t word : words) {
+    if (!names(roots_, word)) forbidden_.emplace_back(0, word);
+  }
+  for (const std::int32_t word : roots_) {
+    if (!names(words, word)) forbidden_.emplace_back(0, word);
+  }
+  std::erase_if(roots_, [&](std::int32_t word) { return !names(words, word); });
   return *this;
 }
 
@@ -44,6 +60,8 @@ Constraints& Constraints::force_partial_tree(TreeView heads) {
     const std::int32_t head = heads[static_cast<std::size_t>(m) - 1];
     if (head >= 0) check_edge("Constraints::force_partial_tree", head, m);
   }
+  detail::require(length_ < 0 || heads.size() == static_cast<std::size_t>(length_),
+                  "Constraints::force_partial_tree", "two partial trees differ in length");
   length_ = static_cast<std::int32_t>(heads.size());
   for (std::int32_t m = 1; m <= length_; ++m) {
     const std::int32_t head = heads[static_cast<std::size_t>(m) - 1];

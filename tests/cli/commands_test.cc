@@ -17,7 +17,7 @@ namespace {
 class Commands : public InputFiles {
  protected:
   Result run(const std::string& arguments) const {
-    return run_program(TAPROOT_PROGRAM, arguments, path(""));
+    return run_program(kProgram, arguments, path(""));
   }
   static std::vector<nlohmann::json> lines(const std::string& text) {
     std::vector<nlohmann::json> all;
@@ -55,6 +55,33 @@ TEST_F(Commands, LabelScoresKeepTheirPrecision) {
       EXPECT_EQ(row.at("score"), 16777217.0) << result.out;
     }
   }
+}
+
+// A sentence has the trees of its id, wherever it stands; without ids the id is the number.
+TEST_F(Commands, IdsDecideTheTrees) {
+  const std::string one = zeros("one.npz", {9});
+  const std::string three = zeros("three.npz", {9, 9, 9});
+  const auto heads = [&](const std::string& arguments, std::size_t sentence) {
+    const Result result = run(arguments + " -k 20 --seed 3");
+    EXPECT_EQ(result.code, 0) << result.errors;
+    std::vector<nlohmann::json> found;
+    for (const auto& row : lines(result.out)) {
+      if (row.at("sentence") == sentence && row.contains("heads")) found.push_back(row.at("heads"));
+    }
+    EXPECT_EQ(found.size(), 20U);
+    return found;
+  };
+  const std::string big = "18446744073709551615";
+  const std::string ids = write("ids.txt", "5\n" + big + "\n2\n");
+  for (const std::string command : {"sample ", "swor "}) {
+    const std::string with_ids = command + three + " --ids " + ids;
+    EXPECT_EQ(heads(with_ids, 1), heads(command + one + " --ids " + write("a.txt", big + "\n"), 0));
+    EXPECT_EQ(heads(with_ids, 2), heads(command + three, 2));
+    EXPECT_NE(heads(with_ids, 0), heads(command + three, 0));
+  }
+  const Result few = run("sample " + one + " --ids " + ids);
+  EXPECT_EQ(few.code, 2);
+  EXPECT_NE(few.errors.find("3 ids"), std::string::npos) << few.errors;
 }
 
 TEST_F(Commands, TheMedianOfAnEvenNumberIsTheMeanOfTheMiddleValues) {

@@ -17,6 +17,9 @@
 
 namespace taproot::cli {
 
+/// The path of the program.
+extern const char* const kProgram;
+
 struct Result {
   int code;  ///< 128 if it was killed.
   std::string out;
@@ -57,7 +60,7 @@ class Cli : public testing::Test {
   std::string file(const std::string& name) const { return (folder_ / name).string(); }
 
   Result run(const std::string& arguments) const {
-    return run_program(TAPROOT_PROGRAM, arguments, folder_);
+    return run_program(kProgram, arguments, folder_);
   }
 
   std::filesystem::path folder_;

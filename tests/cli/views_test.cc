@@ -28,13 +28,13 @@ class Views : public InputFiles {
   }
 
   Result run(const std::string& arguments, const std::string& environment = "") const {
-    return run_program(environment + TAPROOT_PROGRAM, arguments, path(""));
+    return run_program(environment + kProgram, arguments, path(""));
   }
   // In a terminal of so many columns.
   Result run_in_terminal(const std::string& arguments, int columns,
                          const std::string& environment = "") const {
     const std::string command =
-        fmt::format("stty cols {} && {}{} {}", columns, environment, TAPROOT_PROGRAM, arguments);
+        fmt::format("stty cols {} && {}{} {}", columns, environment, kProgram, arguments);
     return run_program("script", "-qec '" + command + "' /dev/null", path(""));
   }
 
@@ -72,11 +72,11 @@ TEST_F(Views, ShowDrawsSamplesByFrequency) {
   const Factorization f = eliminate(sentences_[0].view());
   Sampler sampler;
   Workspace workspace;
-  sampler.build(f, {Algorithm::kAuto, 3, 0}, workspace);
+  sampler.build(f, Algorithm::kAuto, workspace);
   std::map<Tree, int> counts;
   for (std::uint32_t s = 0; s < 50; ++s) {
     Tree heads(8);
-    sampler.sample(0, s, 1, {heads.data(), 0}, workspace);
+    sampler.sample(0, {Algorithm::kAuto, 3, 0, s}, 1, {heads.data(), 0}, {}, nullptr, workspace);
     ++counts[heads];
   }
   std::size_t last = 1000;

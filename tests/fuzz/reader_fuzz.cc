@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "error.h"
+#include "input/label_reader.h"
 #include "input/score_reader.h"
 #include "input/words.h"
 
@@ -85,9 +86,9 @@ void read_words(const std::string& path) {
 
 void read_labels(const std::string& path) {
   LabelReader reader(path, 2);
-  std::vector<float> out;
+  LabelScores out;
   reader.read(0, 1, out);
-  check(out.size() == 8);
+  check((out.is_double ? out.wide.size() : out.narrow.size()) == 8);
 }
 
 void add(zip_t* archive, const char* name, std::string_view bytes, bool deflate) {

@@ -21,7 +21,7 @@ class BrokenInput : public InputFiles {
     std::string arguments = "logz '" + file + "'" + (options.weights ? " --weights" : "");
     if (!options.lengths.empty()) arguments += " --lengths '" + options.lengths + "'";
     if (options.files.size() > 1) return;
-    const Result result = run_program(TAPROOT_PROGRAM, arguments + " -o " + path("out"), path(""));
+    const Result result = run_program(kProgram, arguments + " -o " + path("out"), path(""));
     EXPECT_EQ(result.code, 2) << arguments;
     EXPECT_EQ(result.errors, "taproot: " + text + "\n");
     EXPECT_FALSE(std::filesystem::exists(path("out")));

@@ -40,6 +40,21 @@ std::vector<Case> cases() {
   all.push_back({Constraints().force(1, 2).force(3, 2), [](const Tree&) { return false; }});
   all.push_back({Constraints().force(1, 2).force(2, 1), [](const Tree&) { return false; }});
   all.push_back({Constraints().allow_roots({}), [](const Tree&) { return false; }});
+  // Constraints accumulate: what two calls say holds for both.
+  const std::vector<std::int32_t> other_roots{1, 3, 5};
+  const auto only_5 = [](const Tree& t) {
+    return t[0] != 0 && t[1] != 0 && t[2] != 0 && t[3] != 0;
+  };
+  all.push_back({Constraints().allow_roots(roots).allow_roots(other_roots), only_5});
+  all.push_back({Constraints().allow_roots(other_roots).allow_roots(roots), only_5});
+  all.push_back({Constraints().allow_roots(roots).allow_roots(roots),
+                 [](const Tree& t) { return t[0] != 0 && t[2] != 0 && t[3] != 0; }});
+  all.push_back(
+      {Constraints().allow_roots({}).allow_roots(roots), [](const Tree&) { return false; }});
+  all.push_back({Constraints()
+                     .force_partial_tree(Tree{-1, 1, -1, -1, -1})
+                     .force_partial_tree(Tree{-1, -1, -1, 5, -1}),
+                 [](const Tree& t) { return t[1] == 1 && t[3] == 5; }});
   return all;
 }
 
@@ -103,7 +118,7 @@ TEST(Constraints, OfABatch) {
   expect_misuse("ConstrainedScores", [&] { ConstrainedScores(scores, std::span(both).first(1)); });
 }
 
-TEST(Constraints, RefuseWhatIsNoEdge) {
+TEST(Constraints, RefuseWhatIsNotAnEdge) {
   Constraints constraints;
   expect_misuse("Constraints::force", [&] { constraints.force(-1, 2); });
   expect_misuse("Constraints::force", [&] { constraints.force(2, 2); });
@@ -116,6 +131,14 @@ TEST(Constraints, RefuseWhatIsNoEdge) {
   EXPECT_TRUE(constraints.fits(4));
   EXPECT_FALSE(constraints.fits(3));
   EXPECT_FALSE(Constraints().force_partial_tree(Tree{-1, -1}).fits(3));
+  // A word that only the first of two calls names must be there, too.
+  const std::vector<std::int32_t> first{1, 4};
+  const std::vector<std::int32_t> second{1};
+  EXPECT_FALSE(Constraints().allow_roots(first).allow_roots(second).fits(3));
+  EXPECT_FALSE(Constraints().allow_roots(second).allow_roots(first).fits(3));
+  expect_misuse("Constraints::force_partial_tree", [&] {
+    Constraints().force_partial_tree(Tree{-1, -1}).force_partial_tree(Tree{-1, -1, -1});
+  });
   const Problem problem = oracle::uniform(3);
   std::vector<double> memory;
   expect_misuse("Constraints::apply",

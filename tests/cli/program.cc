@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program.h"
+
+namespace taproot::cli {
+
+const char* const kProgram = TAPROOT_PROGRAM;
+
+}  // namespace taproot::cli
