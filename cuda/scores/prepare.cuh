@@ -81,7 +81,7 @@ struct Columns {
   __device__ bool active() const { return group < groups; }
 };
 
-/// Combines what the groups found of each column: out[m] = op(values of all groups).
+/// Combines what the groups have found for each column: out[m] = op(values of all groups).
 template <typename Op>
 __device__ inline void combine_columns(const Columns& c, int m, int n, double value, double* reduce,
                                        double* out, Op&& op) {
@@ -98,8 +98,8 @@ __device__ inline void combine_columns(const Columns& c, int m, int n, double va
   __syncthreads();
 }
 
-/// exp(s) 2^-scale, 0 below double's range. `flushed` takes the exponents of those below 2^flush:
-/// the arithmetic may lose them.
+/// exp(s) 2^-scale, or 0 below the range of double. `flushed` takes the largest exponent of weights
+/// below 2^flush, which the arithmetic may lose.
 __device__ inline double scaled_weight(double s, double scale, double flush, double& flushed) {
   using namespace detail;
   constexpr double kRounder = 0x1.8p52;
@@ -151,7 +151,7 @@ __device__ inline void choose_scales(const EdgeReader& scores, int n, bool singl
   if (bad != 0x7fffffff) atomicMin(&facts.bad_cell, bad);
   __syncthreads();
   if (facts.bad_cell != 0x7fffffff) return;
-  // By one warp: the scales are few.
+  // There are few scales, so one warp does this.
   if (warp_id() == 0) {
     double root_scale = kLowest;
     double total = 0;
@@ -175,8 +175,8 @@ __device__ inline void choose_scales(const EdgeReader& scores, int n, bool singl
   __syncthreads();
 }
 
-/// weights[h * (n+1) + m] for all edges, 0 elsewhere; v.sums takes the columns' sums over word
-/// heads.
+/// Fills weights[h * (n+1) + m] for all edges, with 0 elsewhere. v.sums takes the sums of the
+/// columns over heads that are words.
 template <typename T>
 __device__ inline void fill_weights(const EdgeReader& scores, int n, double* weights, Vectors& v,
                                     SentenceFacts& facts) {
@@ -242,7 +242,7 @@ __device__ inline void find_last_words(const EdgeReader& scores, int n, bool sin
   if (tid == 0) facts.reaches = 0;
   __syncthreads();
   for (int k = 1; k <= n; ++k) {
-    // Row k does not change in its own step, and all others only read it.
+    // Row k does not change in its own step, in which all other rows read it.
     for (int h = tid; h <= n; h += threads) {
       if (h == k || (bits[h * words + k / 32] >> (k % 32) & 1) == 0) continue;
       for (int w = 0; w < words; ++w) bits[h * words + w] |= bits[k * words + w];
@@ -264,8 +264,8 @@ __device__ inline void find_last_words(const EdgeReader& scores, int n, bool sin
   __syncthreads();
 }
 
-/// v.keys[h]: the share that h has in the heads of all words. v.sums becomes column sums, ROOT
-/// included where it counts.
+/// Sets v.keys[h] to the share that h has in the heads of all words. Multi-root, ROOT's weights are
+/// added to v.sums.
 __device__ inline void find_keys(const double* weights, int n, bool single, Vectors& v) {
   for (int m = static_cast<int>(threadIdx.x); m <= n; m += static_cast<int>(blockDim.x)) {
     if (!single) v.sums[m] += weights[m];
@@ -283,8 +283,8 @@ __device__ inline void find_keys(const double* weights, int n, bool single, Vect
   __syncthreads();
 }
 
-/// Position 1 takes `last` or, if that is 0, the possible last word of the largest key; the others
-/// follow with falling keys.
+/// Position 1 takes `last` or, if that is 0, the word with the largest key among those that may
+/// come last. The others follow with falling keys.
 __device__ inline void assign_positions(int n, int last, Vectors& v) {
   __shared__ int chosen;
   if (warp_id() == 0) {
@@ -306,7 +306,7 @@ __device__ inline void assign_positions(int n, int last, Vectors& v) {
   __syncthreads();
   const int first = chosen;
   for (int w = static_cast<int>(threadIdx.x); w <= n; w += static_cast<int>(blockDim.x)) {
-    int rank = 1;  // Among the words but for the first.
+    int rank = 1;
     if (w == 0) {
       rank = 0;
     } else if (w != first) {
