@@ -214,7 +214,9 @@ void CudaDependencyTrees::hessian_product(const ConstCudaEdges& direction, const
   Impl& i = *impl_;
   i.ask(direction.data != nullptr && out.data != nullptr, "CudaDependencyTrees::hessian_product",
         stream, [&] {
-          i.need_factors();
+          // Factors in float32 are of no use to it.
+          const bool in_double = i.engine->precision == Precision::kFloat64;
+          if ((i.keep && in_double) || !i.fits) i.need_factors();
           if (i.fits) i.engine->hessian_product(i.batch, i.known, direction, out, i.stream);
         });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <utility>
 
@@ -138,9 +139,10 @@ class PinnedArray {
 
   void* resize(std::size_t bytes) {
     if (bytes > capacity_) {
+      const std::size_t size = std::bit_ceil(bytes);  // Growing is slow.
       clear();
-      TAPROOT_CUDA(cudaMallocHost(&data_, bytes));
-      capacity_ = bytes;
+      TAPROOT_CUDA(cudaMallocHost(&data_, size));
+      capacity_ = size;
     }
     return data_;
   }

@@ -233,7 +233,7 @@ __global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk)
   }
   if (!args.reverse) return;
   gradient<T, kChunk>(n, out.single, w);
-  if (args.gradient != nullptr) {
+  if (args.gradient != nullptr) {  // For a Hessian, which needs nothing else.
     double* to = args.gradient + b * args.batch.nodes() * args.batch.nodes();
     for (int m = 1 + warp_id(); m <= n; m += warp_count()) {
       T* row = w.matrix + static_cast<std::int64_t>(m) * w.ld;
@@ -241,6 +241,7 @@ __global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk)
       __syncwarp();
       write_row(row, m, n, to);
     }
+    return;
   }
   const MarginalWriter writer(args, out, block.v.scale, facts.root_scale);
   double mean_score = 0;

@@ -26,7 +26,8 @@ struct InferenceArgs {
   double* entropy = nullptr;
   /// The caller's and the object's; without data: not wanted.
   CudaEdges marginals[2];
-  /// G: [size][(max_n+1)^2], otherwise like the factors; null: not wanted. Not by clusters.
+  /// G: [size][(max_n+1)^2], otherwise like the factors. If not null, the reverse pass writes this
+  /// alone. Not by clusters.
   double* gradient = nullptr;
   void* matrices = nullptr;  ///< For sentences that shared memory cannot hold.
   std::int64_t matrix_stride = 0;
