@@ -13,6 +13,7 @@
 
 #include "eigen_contender.h"
 #include "taproot/taproot.h"
+#include "testing/linear_congruential.h"
 
 namespace taproot::bench {
 namespace {
@@ -21,11 +22,8 @@ namespace {
 std::vector<double> make_scores(int n) {
   const auto side = static_cast<std::size_t>(n) + 1;
   std::vector<double> scores(side * side);
-  std::uint64_t state = 12345;
-  for (double& s : scores) {
-    state = state * 6364136223846793005U + 1442695040888963407U;
-    s = std::log((static_cast<double>(state >> 11) + 0.5) * 0x1p-53);
-  }
+  LinearCongruential random(12345);
+  for (double& s : scores) s = std::log(random.uniform());
   return scores;
 }
 

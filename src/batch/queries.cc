@@ -220,7 +220,7 @@ std::vector<Outcome> DependencyTrees::root_marginals(std::span<double* const> ou
   Impl& d = *impl_;
   d.require_entries(out.size(), "root_marginals", "out");
   return ask(
-      d, Needs::kFactors, "root_marginals",
+      d, d.root == RootRule::kMulti ? Needs::kMarginals : Needs::kFactors, "root_marginals",
       [&](std::size_t b, const Factorization& f, ThreadMemory& own) {
         taproot::root_marginals(f, {out[b], d.words(b)}, own.workspace);
       },

@@ -2,7 +2,6 @@
 #include "batch/store.h"
 
 #include <atomic>
-#include <iterator>
 #include <utility>
 
 namespace taproot::detail {
@@ -49,10 +48,12 @@ std::vector<KeptFactorization> take_factorizations(std::size_t count) {
 void give_back(std::vector<KeptFactorization>&& factorizations) {
   Store& s = store();
   if (s.busy.exchange(true, std::memory_order_acquire)) return;
-  for (KeptFactorization& kept : factorizations) {
-    if (kept.longest == 0 || s.bytes + bytes_of(kept) > kMostBytes) continue;
-    s.bytes += bytes_of(kept);
-    s.kept.push_back(std::move(kept));
+  // From the last to the first: the next batch takes them from the end of the store, so that its
+  // sentences get the memory of those in the same place.
+  for (auto kept = factorizations.rbegin(); kept != factorizations.rend(); ++kept) {
+    if (kept->longest == 0 || s.bytes + bytes_of(*kept) > kMostBytes) continue;
+    s.bytes += bytes_of(*kept);
+    s.kept.push_back(std::move(*kept));
   }
   s.busy.store(false, std::memory_order_release);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Checks at three levels:
-//   require()             misuse by the caller: always on, throws std::invalid_argument
-//   TAPROOT_ASSERT        our own invariants, O(1): builds with TAPROOT_CHECK_LEVEL >= 1
-//   TAPROOT_ASSERT_SLOW   invariants that cost a pass over the data: TAPROOT_CHECK_LEVEL >= 2
-// A broken invariant throws std::logic_error: the library never aborts.
+//   require()             checks the caller's arguments, always; throws std::invalid_argument
+//   TAPROOT_ASSERT        checks an invariant of ours in O(1), if TAPROOT_CHECK_LEVEL >= 1
+//   TAPROOT_ASSERT_SLOW   checks one that takes a pass over the data, if TAPROOT_CHECK_LEVEL >= 2
+// A broken invariant throws std::logic_error, because a library must not abort its program.
 #pragma once
 
 #include <stdexcept>

@@ -6,7 +6,7 @@
 
 namespace taproot::detail {
 
-/// A sum of doubles without rounding, as partial sums that do not overlap (Shewchuk 1997). Terms
+/// An exact sum of doubles, kept as partial sums whose bits do not overlap (Shewchuk 1997). Terms
 /// must be finite, and no partial sum may overflow.
 class ExactSum {
  public:
@@ -31,13 +31,13 @@ class ExactSum {
     for (std::size_t i = 0; i < other.size_; ++i) add(-other.parts_[i]);
   }
 
-  /// -1, 0 or 1.
+  /// The sign of the sum: -1, 0 or 1.
   int sign() const {
     if (size_ == 0) return 0;
     return parts_[size_ - 1] > 0 ? 1 : -1;
   }
 
-  /// The nearest double; ties to even.
+  /// The double nearest to the sum; ties go to even.
   double value() const {
     if (size_ == 0) return 0;
     std::size_t i = size_ - 1;
@@ -49,7 +49,8 @@ class ExactSum {
       sum = x + y;
       rest = y - (sum - x);
     }
-    // Half a unit in the last place, and more of the same sign behind it: it is not a tie.
+    // The rest looks like a tie (half a unit in the last place), but if the next part has the same
+    // sign then the true sum lies beyond the tie and must be rounded away from zero.
     if (i > 0 && rest != 0 && (rest > 0) == (parts_[i - 1] > 0)) {
       const double twice = 2 * rest;
       if (sum + twice - sum == twice) sum += twice;
@@ -58,13 +59,13 @@ class ExactSum {
   }
 
  private:
-  // Parts do not overlap, but may be as short as a bit each. Compressed, each is at least 53 bits
-  // above the next, and the doubles' exponents span 2100 bits.
+  // Parts may be as short as one bit each until compress() makes them 53 bits long. The exponents
+  // of doubles span 2100 bits, so 40 such parts represent any sum.
   static constexpr std::size_t kMost = 48;
 
   void compress() {
     double packed[kMost];
-    std::size_t first = kMost;  // From the back: the largest come first.
+    std::size_t first = kMost;  // Filled from the back, because the largest part comes first.
     double top = parts_[size_ - 1];
     for (std::size_t i = size_ - 1; i-- > 0;) {
       const double sum = top + parts_[i];

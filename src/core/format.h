@@ -13,8 +13,8 @@ namespace taproot::detail {
 inline constexpr std::uint64_t kBudgetPerWord = 16;
 
 /// A sentence stays in double while its weights lie within these bounds; see docs/numerics.md.
-/// Scaled weights that round below 2^kFlushExponent in their exponent are 0 in double, and
-/// fill_weights() reports the largest of them.
+/// A scaled weight is stored as 0 if its exponent, rounded, is below this. fill_weights() reports
+/// the largest weight that it lost in this way.
 inline constexpr double kFlushExponent = -960;
 /// How far Z may lie below the product of its column sums, in bits.
 inline constexpr double kSafeBits = 700;

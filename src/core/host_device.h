@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For arithmetic that is written once and compiled for the host and, by nvcc, for the device.
+// Arithmetic that is written once and compiled for the host and, by nvcc, for the device.
 #pragma once
 
 #include <bit>
@@ -14,7 +14,7 @@
 
 namespace taproot::detail {
 
-/// Zeros before the first 1 in 64 bits; 64 if there is none.
+/// The number of zeros before the first 1 in 64 bits; 64 if all bits are 0.
 TAPROOT_HOST_DEVICE inline int leading_zeros(std::uint64_t bits) {
 #if defined(__CUDA_ARCH__)
   return __clzll(static_cast<long long>(bits));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one matrix product of the library; see simd-inl.h for the guard.
+// The only matrix product of the library. Included once per target; see simd-inl.h for the guard.
 #if defined(TAPROOT_CORE_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAPROOT_CORE_PRODUCT_INL_H_
 #undef TAPROOT_CORE_PRODUCT_INL_H_
@@ -16,14 +16,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
-// Eight accumulators or more hide the latency of the multiply-add, and fit the target's registers.
+// A tile keeps at least eight accumulators, which hide the latency of the multiply-add, and no more
+// than fit into the target's registers.
 inline constexpr size_t kTileRows = kLanes;
 inline constexpr size_t kTileBlocks = kLanes == 8 ? 2 : 1;
-// Rows of the right-hand factor held in the first-level cache: 128 x 16 doubles are 16 KB.
+// So many rows of the right-hand factor are kept in the first-level cache: 128 x 16 doubles, 16 KB.
 inline constexpr size_t kTileDepth = 128;
 
-struct Left {  // Element (i, l) of the left-hand factor is data[i * row_stride + l *
-               // column_stride].
+// The left-hand factor: element (i, l) is data[i * row_stride + l * column_stride].
+struct Left {
   const double* data;
   size_t row_stride;
   size_t column_stride;
@@ -49,7 +50,8 @@ HWY_INLINE void product_tile(double* HWY_RESTRICT c, size_t ldc, Left a,
   }
 }
 
-// Fewer rows than 2 kRows, by halves.
+// Handles fewer than 2 kRows rows: a tile of kRows if there are so many, then tiles of half, and so
+// on.
 template <size_t kRows, size_t kBlocks>
 HWY_INLINE void product_rest(double* c, size_t ldc, size_t rows, Left a, const double* w,
                              size_t ldw, size_t depth) {
@@ -78,14 +80,14 @@ HWY_INLINE void product_column(double* c, size_t ldc, size_t rows, Left a, const
                                        w, ldw, depth);
 }
 
-// c[i][j] += sum over l of a(i, l) * w[l][j], for `columns` a multiple of kBlock.
-// The order of the additions depends on depth alone. c must overlap neither factor.
+// c[i][j] += sum over l of a(i, l) * w[l][j]. `columns` is a multiple of kBlock, and c overlaps
+// neither factor. The order of the additions depends on `depth` alone, whatever the target.
 HWY_INLINE void add_product(double* c, size_t ldc, size_t rows, size_t columns, Left a,
                             const double* w, size_t ldw, size_t depth) {
   HWY_ALIGN double packed[kTileDepth * kTileBlocks * kBlock];
   for (size_t l0 = 0; l0 < depth; l0 += kTileDepth) {
     const size_t l1 = std::min(depth - l0, kTileDepth);
-    // Copying a tile pays when enough rows reuse it: its rows lie a whole matrix row apart.
+    // The rows of a tile lie a whole matrix row apart. Packing them pays if many rows reuse them.
     const bool pack = rows >= 2 * kTileRows && l1 >= 16;
     for (size_t j = 0; j < columns;) {
       const size_t blocks = std::min((columns - j) / kBlock, kTileBlocks);
@@ -111,8 +113,8 @@ HWY_INLINE void add_product(double* c, size_t ldc, size_t rows, size_t columns, 
   }
 }
 
-// The rows of M = I + T M for a strictly triangular T, size x size <= kBlock: lower, T(l, j) with
-// j < l, or upper, with j > l.
+// Solves M = I + T M for the rows of M, where T is strictly triangular and size x size <= kBlock.
+// entry(l, j) is T(l, j), with j < l if kLower and j > l if not.
 template <bool kLower, typename Entry>
 HWY_INLINE void fill_triangle_inverse(size_t size, Entry&& entry, Block* m) {
   HWY_ALIGN double unit[2 * kBlock] = {};
@@ -128,17 +130,17 @@ HWY_INLINE void fill_triangle_inverse(size_t size, Entry&& entry, Block* m) {
 
 template <bool kLower, typename Entry>
 HWY_INLINE void triangle_inverse(size_t size, Entry&& entry, Block* m) {
-  if (size == kBlock) {  // A constant, so that all stays in registers.
+  if (size == kBlock) {  // With a constant size the compiler keeps M in registers.
     fill_triangle_inverse<kLower>(kBlock, entry, m);
   } else {
     fill_triangle_inverse<kLower>(size, entry, m);
   }
 }
 
-// x = x M for `rows` rows of a block each, of which the first `size` entries count.
+// x = x M for `rows` rows of one block each; only the first `size` entries of a row are read.
 HWY_INLINE void multiply_rows_by(double* x, size_t ld, size_t rows, const Block* m, size_t size) {
   for (size_t i = 0; i < rows; ++i, x += ld) {
-    Block even = multiply(broadcast(x[0]), m[0]);  // Two sums, half the latency.
+    Block even = multiply(broadcast(x[0]), m[0]);  // Two independent sums halve the latency.
     Block odd = broadcast(0.0);
     for (size_t l = 1; l < size; l += 2) odd = multiply_add(broadcast(x[l]), m[l], odd);
     for (size_t l = 2; l < size; l += 2) even = multiply_add(broadcast(x[l]), m[l], even);

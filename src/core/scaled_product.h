@@ -7,8 +7,8 @@
 
 namespace taproot::detail {
 
-/// A product of non-negative numbers that neither overflows nor underflows: mantissa * 2^exponent.
-/// One that is zero, infinite or NaN makes the mantissa so.
+/// A product of non-negative numbers, mantissa * 2^exponent, that neither overflows nor underflows.
+/// A factor that is zero, infinite or NaN makes the mantissa zero, infinite or NaN.
 class ScaledProduct {
  public:
   TAPROOT_HOST_DEVICE void multiply(double x) {
@@ -20,7 +20,8 @@ class ScaledProduct {
   TAPROOT_HOST_DEVICE double mantissa() const { return mantissa_; }
   TAPROOT_HOST_DEVICE double exponent() const { return exponent_; }
 
-  /// Brings the mantissa into [1/2, 1), where its log is small and loses nothing to the exponent's.
+  /// Brings the mantissa into [1/2, 1), so that its logarithm is small and adding the logarithm of
+  /// 2^exponent loses no digits of it.
   TAPROOT_HOST_DEVICE void normalize() { mantissa_ = take_exponent(mantissa_); }
 
  private:
@@ -35,7 +36,7 @@ class ScaledProduct {
   }
 
   double mantissa_ = 1;
-  double exponent_ = 0;  // An integer; exact below 2^53.
+  double exponent_ = 0;  // An integer, which a double holds exactly below 2^53.
 };
 
 /// log2(a / b).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vector code that every kernel shares. Included once per target by files that use
-// hwy/foreach_target.h, hence the guard that toggles instead of #pragma once.
+// Vector operations that all kernels share. Files that use hwy/foreach_target.h include this once
+// per target, so it has a guard that toggles in place of #pragma once.
 #if defined(TAPROOT_CORE_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAPROOT_CORE_SIMD_INL_H_
 #undef TAPROOT_CORE_SIMD_INL_H_
@@ -23,10 +23,9 @@ using V = hn::Vec<D>;
 inline constexpr size_t kLanes = hn::MaxLanes(D());
 inline constexpr size_t kVectors = kBlock / kLanes;
 
-// Eight doubles, in as many vectors as the target needs for them. All matrices are padded to whole
-// blocks, so kernels have no tails; and since a block's lanes are summed in one fixed order,
-// targets with vectors of 2, 4 and 8 lanes give the same bits (up to the fused multiply-add, which
-// SSE lacks).
+// Eight doubles in as many vectors as the target needs. Matrices are padded to whole blocks, so
+// kernels have no tails. The lanes are always summed in the same order, so all targets give the
+// same bits, except SSE, which lacks the fused multiply-add.
 struct Block {
   V v[kVectors];
 };
@@ -78,7 +77,7 @@ HWY_INLINE Block without_first(Block b) {
   b.v[0] = hn::IfThenZeroElse(hn::Eq(hn::Iota(D(), 0.0), hn::Zero(D())), b.v[0]);
   return b;
 }
-// ((0+4)+(2+6)) + ((1+5)+(3+7))
+// The sum of the lanes, in the order ((0+4)+(2+6)) + ((1+5)+(3+7)) on every target.
 HWY_INLINE double sum(Block b) {
 #if HWY_MAX_BYTES >= 32
   const hn::CappedTag<double, 2> d2;
@@ -96,15 +95,16 @@ HWY_INLINE double sum(Block b) {
   return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 #endif
 }
-// Scalar a * b + c, fused exactly where the vector form is.
+// a * b + c on scalars, fused on exactly those targets on which the vector form is.
 HWY_INLINE double multiply_add(double a, double b, double c) {
   const hn::CappedTag<double, 1> d;
   return hn::GetLane(hn::MulAdd(hn::Set(d, a), hn::Set(d, b), hn::Set(d, c)));
 }
 
-// to[j][i] = from[i][j] for i, j < kSquare.
+// The side of the squares in which matrices are transposed.
 inline constexpr size_t kSquare = HWY_MAX_BYTES >= 32 ? 4 : 2;
 
+// to[j][i] = from[i][j] for i, j < kSquare.
 HWY_INLINE void transpose(const double* const* from, double* const* to) {
 #if HWY_MAX_BYTES >= 32
   const hn::CappedTag<double, 4> d;
@@ -112,7 +112,7 @@ HWY_INLINE void transpose(const double* const* from, double* const* to) {
   const auto b = hn::LoadU(d, from[1]);
   const auto c = hn::LoadU(d, from[2]);
   const auto e = hn::LoadU(d, from[3]);
-  // Pairs within halves of 128 bits, then halves.
+  // First exchange elements within halves of 128 bits, then exchange the halves.
   const auto ab_even = hn::InterleaveLower(d, a, b);
   const auto ab_odd = hn::InterleaveUpper(d, a, b);
   const auto ce_even = hn::InterleaveLower(d, c, e);

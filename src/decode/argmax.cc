@@ -13,7 +13,7 @@ Outcome argmax(const ScoreView& scores, RootRule root, std::span<std::int32_t> h
   const int n = scores.n();
   const auto words = static_cast<std::size_t>(n);
   detail::require(heads.size() == words, "argmax", "heads must have n entries");
-  detail::DecodeScratch& scratch = detail::DecodeScratch::of(detail::Access::scratch(workspace));
+  auto& scratch = detail::Access::scratch(workspace).get<detail::DecodeScratch>();
   const Outcome outcome = detail::load_columns(scores, scratch.columns);
   if (!outcome.ok()) return outcome;
   const detail::EdgeGraph graph{nullptr, detail::leading_dimension(n), n, root, &scores};

@@ -6,16 +6,13 @@
 
 namespace taproot::detail {
 
-/// What decoders work with; kept in a workspace.
-struct DecodeScratch {
-  Edmonds edmonds;
-  Buffer<double> columns;
-  Buffer<std::int32_t> heads;  ///< [n+1], by word.
+/// The memory that decoders work in.
+struct DecodeScratch : StageScratch {
+  static constexpr Stage kStage = Stage::kDecode;
 
-  static DecodeScratch& of(Scratch& scratch) {
-    if (scratch.decode == nullptr) scratch.decode = std::make_shared<DecodeScratch>();
-    return *scratch.decode;
-  }
+  Edmonds edmonds;
+  Buffer<double> columns;      ///< [n+1][ld]: the scores as in EdgeGraph.
+  Buffer<std::int32_t> heads;  ///< [n+1]: the best tree, by word.
 };
 
 }  // namespace taproot::detail

@@ -11,29 +11,24 @@ namespace taproot {
 
 void mbr(const Factorization& f, std::span<std::int32_t> heads, Workspace& workspace) {
   const detail::FactorData& data = detail::require_ok(f);
-  const int n = f.n();
-  const auto words = static_cast<std::size_t>(n);
-  detail::require(heads.size() == words, "mbr", "heads must have n entries");
+  const detail::ScoreTable& table = data.table;
+  detail::require(std::ssize(heads) == table.n, "mbr", "heads must have n entries");
   detail::Scratch& scratch = detail::Access::scratch(workspace);
-  const double* p = detail::marginals_in(data, scratch);
-  detail::DecodeScratch& decode = detail::DecodeScratch::of(scratch);
-  const std::size_t ld = data.table.ld;
-  double* columns = decode.columns.resize((words + 1) * ld);
-  std::fill_n(columns, (words + 1) * ld, -HUGE_VAL);
-  for (int h = 0; h <= n; ++h) {
-    const double* row = p + static_cast<std::size_t>(h) * ld;
-    for (int m = 1; m <= n; ++m) {
-      // An edge that is in no tree of p may not be in this one either.
-      if (data.table.allows(h, m)) {
-        columns[static_cast<std::size_t>(m) * ld + static_cast<std::size_t>(h)] = row[m];
-      }
+  const detail::MatrixView p(detail::marginals_in(data, scratch), table.ld);
+  auto& own = scratch.get<detail::DecodeScratch>();
+  const detail::MatrixView columns(own.columns.resize(table.size()), table.ld);
+  std::fill_n(columns.row(0), table.size(), -HUGE_VAL);
+  for (int h = 0; h <= table.n; ++h) {
+    for (int m = 1; m <= table.n; ++m) {
+      // A forbidden edge may not be in this tree either.
+      if (table.allows(h, m)) columns(m, h) = p(h, m);
     }
   }
-  std::int32_t* by_word = decode.heads.resize(words + 1);
-  const bool found = decode.edmonds.best({columns, ld, n, f.root_rule(), nullptr}, by_word);
+  std::int32_t* by_word = own.heads.resize(table.nodes());
+  const detail::EdgeGraph graph{columns.row(0), table.ld, table.n, table.root, nullptr};
+  [[maybe_unused]] const bool found = own.edmonds.best(graph, by_word);
   TAPROOT_ASSERT(found);
-  static_cast<void>(found);
-  std::copy_n(by_word + 1, words, heads.data());
+  std::copy_n(by_word + 1, table.n, heads.data());
 }
 
 Tree mbr(const Factorization& f) {
@@ -45,17 +40,17 @@ Tree mbr(const Factorization& f) {
 
 double expected_attachment(const Factorization& f, TreeView heads) {
   const detail::FactorData& data = detail::require_ok(f);
-  detail::require(heads.size() == static_cast<std::size_t>(f.n()), "expected_attachment",
-                  "heads must have n entries");
+  detail::require(std::ssize(heads) == f.n(), "expected_attachment", "heads must have n entries");
   Workspace workspace;
-  const double* p = detail::marginals_in(data, detail::Access::scratch(workspace));
+  const detail::MatrixView p(detail::marginals_in(data, detail::Access::scratch(workspace)),
+                             data.table.ld);
   double sum = 0;
-  for (std::size_t m = 1; m <= heads.size(); ++m) {
-    detail::require(heads[m - 1] >= 0 && heads[m - 1] <= f.n(), "expected_attachment",
-                    "a head is outside 0..n");
-    sum += p[static_cast<std::size_t>(heads[m - 1]) * data.table.ld + m];
+  int m = 0;
+  for (const std::int32_t head : heads) {
+    detail::require(head >= 0 && head <= f.n(), "expected_attachment", "a head is outside 0..n");
+    sum += p(head, ++m);
   }
-  return sum / static_cast<double>(heads.size());
+  return sum / f.n();
 }
 
 }  // namespace taproot

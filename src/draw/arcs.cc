@@ -6,17 +6,20 @@
 #include <numeric>
 
 #include "core/check.h"
+#include "core/matrix_view.h"
 
 namespace taproot::detail {
 
 std::vector<Arc> tree_arcs(TreeView heads, std::size_t words, const char* function) {
-  require(words == 0 || words == heads.size(), function, "there must be one word a head, or none");
+  require(words == 0 || words == heads.size(), function,
+          "there must be one word per head, or none");
   require(heads.size() < std::size_t{1} << 28U, function, "too many heads");
   const int n = static_cast<int>(heads.size());
   std::vector<Arc> arcs;
   arcs.reserve(heads.size());
-  for (int m = 1; m <= n; ++m) {
-    const int h = heads[static_cast<std::size_t>(m) - 1];
+  int m = 0;
+  for (const std::int32_t h : heads) {
+    ++m;
     require(h >= 0 && h <= n, function, "a head is outside 0..n");
     require(h != m, function, "a word is its own head");
     arcs.push_back({h, m, 1, 0});
@@ -34,47 +37,43 @@ std::vector<Arc> marginal_arcs(std::span<const double> marginals, std::size_t wo
                                const char* function) {
   const int n = side_of(marginals.size());
   require(n >= 0, function, "marginals must be a matrix [n+1][n+1]");
-  require(words == 0 || words == static_cast<std::size_t>(n), function,
-          "there must be n words, or none");
+  require(words == 0 || words == node_count(n) - 1, function, "there must be n words, or none");
   require(threshold >= 0 && threshold <= 1, function, "the threshold must be in [0, 1]");
   require(also.empty() || also.size() == marginals.size(), function,
           "also must be a matrix [n+1][n+1], or empty");
-  const auto side = static_cast<std::size_t>(n) + 1;
+  const MatrixView marginal(marginals.data(), node_count(n));
+  const MatrixView asked(also.data(), node_count(n));
   std::vector<Arc> arcs;
-  for (std::size_t m = 1; m < side; ++m) {
-    for (std::size_t h = 0; h < side; ++h) {
+  for (int m = 1; m <= n; ++m) {
+    for (int h = 0; h <= n; ++h) {
       if (h == m) continue;
-      const double p = marginals[h * side + m];
-      require(p >= 0 && p <= 1 + 1e-6, function, "a marginal is no probability");
-      const bool asked = !also.empty() && also[h * side + m] != 0;
-      if (!asked && (p == 0 || p < threshold)) continue;
-      arcs.push_back({static_cast<int>(h), static_cast<int>(m), std::min(p, 1.0), 0});
+      const double p = marginal(h, m);
+      require(p >= 0 && p <= 1 + 1e-6, function, "a marginal is not a probability");
+      const bool is_asked = !also.empty() && asked(h, m) != 0;
+      if (is_asked || (p > 0 && p >= threshold)) arcs.push_back({h, m, std::min(p, 1.0), 0});
     }
   }
   return arcs;
 }
 
 int stack(std::span<Arc> arcs, std::size_t nodes) {
-  const auto place = [](int node, Port port) {
-    return 3 * static_cast<std::size_t>(node) + static_cast<std::size_t>(port);
+  const auto begin_of = [](const Arc& arc) {
+    return 3 * arc.left() + (arc.head < arc.modifier ? kRight : kMiddle);
   };
-  const auto begin_of = [&](const Arc& arc) {
-    return place(arc.left(), arc.head < arc.modifier ? kRight : kMiddle);
-  };
-  const auto end_of = [&](const Arc& arc) {
-    return place(arc.right(), arc.head < arc.modifier ? kMiddle : kLeft);
+  const auto end_of = [](const Arc& arc) {
+    return 3 * arc.right() + (arc.head < arc.modifier ? kMiddle : kLeft);
   };
   std::vector<std::size_t> order(arcs.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return end_of(arcs[a]) - begin_of(arcs[a]) < end_of(arcs[b]) - begin_of(arcs[b]);
   });
-  // The sky line of what is already placed.
+  // The highest level so far at each of three ports per node.
   std::vector<int> sky(3 * nodes, 0);
   int highest = 0;
   for (const std::size_t i : order) {
-    const auto first = sky.begin() + static_cast<std::ptrdiff_t>(begin_of(arcs[i]));
-    const auto last = sky.begin() + static_cast<std::ptrdiff_t>(end_of(arcs[i])) + 1;
+    const auto first = sky.begin() + begin_of(arcs[i]);
+    const auto last = sky.begin() + end_of(arcs[i]) + 1;
     arcs[i].level = *std::max_element(first, last) + 1;
     std::fill(first, last, arcs[i].level);
     highest = std::max(highest, arcs[i].level);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the drawings have in common: the edges that they show, and how high each one goes.
+// What all drawings share: the edges that they show, and the height of each edge.
 #pragma once
 
 #include <cstdint>
@@ -15,32 +15,33 @@ struct Arc {
   int head;
   int modifier;
   double probability;
-  int level;  ///< From 1; not set for an edge whose height is not stacked.
+  int level;  ///< The height, from 1 on, set by stack(). 0 for an edge that is not stacked.
 
   int left() const { return head < modifier ? head : modifier; }
   int right() const { return head < modifier ? modifier : head; }
 };
 
-/// One arc a word. Throws, in the name of `function`, unless every head is in 0..n and not the word
-/// itself, and `words` is 0 or the number of heads.
+/// One arc per word. Throws, with a message that names `function`, unless every head is in 0..n and
+/// not the word itself, and `words` is 0 or the number of heads.
 std::vector<Arc> tree_arcs(TreeView heads, std::size_t words, const char* function);
 
-/// The arcs with a probability of at least `threshold` and more than 0, and those that `also`
-/// names, by modifier and then head. Throws as taproot/draw.h says.
+/// The arcs with a positive probability of at least `threshold`, and those that are not 0 in
+/// `also`, sorted by modifier and then by head. Throws as taproot/draw.h says.
 std::vector<Arc> marginal_arcs(std::span<const double> marginals, std::size_t words,
                                double threshold, std::span<const std::uint8_t> also,
                                const char* function);
 
-/// The n of a matrix [n+1][n+1] with so many entries; -1 if there is none.
+/// The n for which a matrix [n+1][n+1] has this many entries, or -1 if there is none.
 int side_of(std::size_t entries);
 
-/// Where an arc meets a node: out of it to either side, or into it in the middle.
+/// Where an arc meets a node. It leaves its head on the left or right, and enters its modifier in
+/// the middle.
 enum Port : int { kLeft = 0, kMiddle = 1, kRight = 2 };
 inline Port head_port(const Arc& arc) { return arc.head < arc.modifier ? kRight : kLeft; }
 
-/// Stacks the arcs: those that share any point of the line between their ends get different levels,
-/// the shorter one the lower. So no line runs along another, and whatever is written on one stays
-/// clear of the others. `nodes` counts ROOT. Returns the highest level, 0 if there are no arcs.
+/// Gives levels to the arcs. Two arcs whose horizontal extents share a point get different levels,
+/// and the shorter one gets the lower. So no line runs along another, and labels have room. `nodes`
+/// includes ROOT. Returns the highest level, or 0 if there are no arcs.
 int stack(std::span<Arc> arcs, std::size_t nodes);
 
 }  // namespace taproot::detail

@@ -6,7 +6,7 @@
 namespace taproot::detail {
 namespace {
 
-// By the sides that have a line: up 1, down 2, before 4, after 8.
+// Indexed by the sides that have a line: up is bit 0, down bit 1, before bit 2, after bit 3.
 constexpr std::array<std::string_view, 16> kLightBox = {" ", "│", "│", "│", "─", "╯", "╮", "┤",
                                                         "─", "╰", "╭", "├", "─", "┴", "┬", "┼"};
 constexpr std::array<std::string_view, 16> kHeavyBox = {" ", "┃", "┃", "┃", "━", "┛", "┓", "┫",
@@ -25,7 +25,7 @@ std::string_view box_character(const Cell& cell) {
     if (cell.sides[side] != Weight::kNone) which |= std::size_t{1} << side;
   }
   const Weight weight = cell.strongest();
-  if (which == 15) {  // Two lines that cross keep their own weights.
+  if (which == 15) {  // Two lines cross, and each keeps its own weight.
     const bool upright = cell.sides[Cell::kUp] == Weight::kHeavy;
     const bool level = cell.sides[Cell::kBefore] == Weight::kHeavy;
     if (upright != level) return upright ? "╂" : "┿";

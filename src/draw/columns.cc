@@ -8,21 +8,21 @@
 namespace taproot::detail {
 namespace {
 
-constexpr std::size_t kGap = 2;    // Between words.
-constexpr std::size_t kPorts = 3;  // Cells of a node's ports: no word is narrower.
+constexpr std::size_t kGap = 2;    // Cells between words.
+constexpr std::size_t kPorts = 3;  // Cells for the ports of a node, so no word is narrower.
 
-// A label needs a cell of line on either side.
+// The cells that a label needs on its arc, with one cell of line on either side.
 std::size_t room_for(const std::string& label) { return label.empty() ? 0 : cell_width(label) + 2; }
 
-// Words one after the other, and a new block wherever the next one would pass `width`.
+// Places words one after the other, and begins a new block where the next word would pass `width`.
 Columns place(std::span<const std::string> nodes, std::span<const Arc> arcs,
               std::span<const std::string> labels, std::size_t width) {
   Columns columns;
   columns.text.resize(nodes.size());
   columns.center.resize(nodes.size());
-  std::vector<std::vector<std::size_t>> ending(nodes.size());
+  IndexedVector<std::vector<std::size_t>> ending(nodes.size());
   for (std::size_t a = 0; a < arcs.size(); ++a) {
-    if (!labels[a].empty()) ending[static_cast<std::size_t>(arcs[a].right())].push_back(a);
+    if (!labels[a].empty()) ending[arcs[a].right()].push_back(a);
   }
   columns.blocks.push_back({0, 0, 0, 0});
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -36,8 +36,7 @@ Columns place(std::span<const std::string> nodes, std::span<const Arc> arcs,
         // The label goes on the part of the arc that lies in this block, unless it has room in an
         // earlier one.
         const std::size_t room = room_for(labels[a]);
-        const std::size_t left =
-            columns.port(arcs[a].left(), arcs[a].head < arcs[a].modifier ? kRight : kMiddle);
+        const std::size_t left = columns.left(arcs[a]);
         if (left < block_begin && block_begin - left > room) continue;
         center = std::max(center, std::max(left + 1, block_begin) + room + 1);
       }
@@ -56,7 +55,7 @@ Columns place(std::span<const std::string> nodes, std::span<const Arc> arcs,
     }
     columns.center[i] = center;
     block->end = center + (cells - before);
-    block->last_node = i + 1;
+    block->end_node = i + 1;
   }
   return columns;
 }

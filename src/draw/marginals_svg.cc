@@ -13,12 +13,13 @@ namespace {
 
 constexpr int kRootLine = 22;
 
-// By distance alone, so that an arc stays where it is when others come and go; less than
-// proportional, so that the longest do not make the short ones flat.
+// The height of an arc depends only on its length, so that it stays in place when other arcs appear
+// or disappear. It grows slower than the length, so that long arcs do not make short ones look
+// flat.
 int height_of(const detail::Arc& arc) {
   if (arc.head == 0) return 0;
   const auto height = static_cast<int>(12 + 24 * std::pow(arc.right() - arc.left(), 0.72));
-  return height + (arc.head < arc.modifier ? 0 : 5);  // Two words may have an arc either way.
+  return height + (arc.head < arc.modifier ? 0 : 5);  // Separates the arcs of both directions.
 }
 
 }  // namespace
@@ -29,7 +30,7 @@ std::string marginals_svg(std::span<const std::string> words, std::span<const do
   require(options.labels.empty(), "marginals_svg", "labels are for trees");
   const std::vector<Arc> arcs =
       marginal_arcs(marginals, words.size(), options.threshold, options.also, "marginals_svg");
-  const auto n = static_cast<std::size_t>(side_of(marginals.size()));
+  const std::size_t n = node_count(side_of(marginals.size())) - 1;
   const WordLine line = place_words(shown_words(words, n), {}, {});
   int above = 0;
   for (const Arc& arc : arcs) above = std::max(above, height_of(arc));

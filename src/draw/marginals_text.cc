@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/check.h"
+#include "core/matrix_view.h"
 #include "draw/text.h"
 #include "draw/words.h"
 #include "taproot/draw.h"
@@ -9,7 +10,8 @@
 namespace taproot {
 namespace {
 
-// "100%" for certainty alone, and "0%" for nothing: what lies between keeps clear of both.
+// A probability in percent. "100%" is only shown for certainty and "0%" only for 0, so numbers that
+// round to these are shown as ">99%" and "<1%".
 std::string percent(double p) {
   const auto whole = std::lround(100 * p);
   if (whole == 0 && p > 0) return "<1%";
@@ -26,7 +28,7 @@ std::string marginals_text(std::span<const std::string> words, std::span<const d
   require(options.width >= 20, "marginals_text", "the width must be at least 20");
   TextDrawing drawing;
   drawing.arcs = marginal_arcs(marginals, words.size(), options.threshold, {}, "marginals_text");
-  drawing.nodes = shown_words(words, static_cast<std::size_t>(side_of(marginals.size())));
+  drawing.nodes = shown_words(words, node_count(side_of(marginals.size())) - 1);
   drawing.nodes.insert(drawing.nodes.begin(), "ROOT");
   for (const Arc& arc : drawing.arcs) {
     drawing.labels.push_back(percent(arc.probability));

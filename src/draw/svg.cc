@@ -12,9 +12,9 @@ namespace taproot::detail {
 namespace {
 
 constexpr int kGap = 16;        // Between words.
-constexpr int kLeastStep = 38;  // Between their centers; "ROOT" has room in it.
+constexpr int kLeastStep = 38;  // Between the centers of words, so that "ROOT" fits.
 constexpr int kPort = 6;        // From a word's center to where edges leave it.
-constexpr int kLabelRoom = 24;  // What an arc needs beside its label.
+constexpr int kLabelRoom = 24;  // What an arc needs in addition to its label.
 
 }  // namespace
 
@@ -28,22 +28,21 @@ WordLine place_words(std::vector<std::string> shown, std::span<const Arc> arcs,
   line.shown = std::move(shown);
   const std::size_t n = line.shown.size();
   line.center.resize(n + 1);
-  // By their right ends: what an arc asks for is settled when its right word is placed.
-  std::vector<std::vector<const Arc*>> ending(n + 1);
-  for (const Arc& arc : arcs) ending[static_cast<std::size_t>(arc.right())].push_back(&arc);
+  // Arcs by their right ends, because a word is placed with room for all arcs that end at it.
+  IndexedVector<std::vector<const Arc*>> ending(n + 1);
+  for (const Arc& arc : arcs) ending[arc.right()].push_back(&arc);
   const auto pixels = [](double size, const std::string& text) {
     return static_cast<int>(std::ceil(size * em_width(text)));
   };
-  int edge = kMargin;  // Where the next word may begin.
-  int next = kMargin + kLeastStep / 2;
-  int next_root = 0;  // What stands at the top of one edge from ROOT must not reach the next.
+  int edge = kMargin;                   // The least x at which the next word may begin.
+  int next = kMargin + kLeastStep / 2;  // The least x of its center.
+  int next_root = 0;  // The same for a word with an edge from ROOT, so that labels do not overlap.
   for (std::size_t i = 1; i <= n; ++i) {
     const int half = (pixels(kFontSize, line.shown[i - 1]) + 1) / 2;
     int x = std::max(edge + half, next);
     int right = std::max(half, kLeastStep / 2);
     for (const Arc* arc : ending[i]) {
-      const auto m = static_cast<std::size_t>(arc->modifier);
-      const int label = labels.empty() ? 0 : pixels(kLabelSize, labels[m - 1]);
+      const int label = labels.empty() ? 0 : pixels(kLabelSize, labels.data()[arc->modifier - 1]);
       if (arc->head == 0) {
         x = std::max(x, next_root);
         right = std::max(right, label + 6);
@@ -95,8 +94,8 @@ void Svg::open(const WordLine& line, int base, std::string_view title) {
   raw("\" direction=\"ltr\" "
       "font-family=\"Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif\"><title>");
   escaped(title);
-  // A document of its own has nobody to take its color from. Inside a page svg is not :root, so
-  // that this reaches nothing there.
+  // A file of its own has no page to inherit its color from. Inside a page this style has no
+  // effect, because <svg> is not :root there.
   raw("</title><style>svg:root{color:#1b1f24;color-scheme:light dark}"
       "@media(prefers-color-scheme:dark){svg:root{color:#e6e9ee}}</style>\n");
 }
@@ -111,18 +110,18 @@ void Svg::numbers(std::string_view command, std::initializer_list<int> values) {
   }
 }
 
-// A leg up, a quarter of an ellipse, a level line, and the same down. Corners widen with the
-// height, so that arcs out of one word part at once. Whole numbers, from point to point: a page may
-// hold a hundred thousand of these.
+// Draws a leg up, a quarter of an ellipse, a horizontal line, and the same down. Corners widen with
+// the height, so that arcs out of one word separate at once. Relative whole numbers keep the text
+// short, because a page may hold a hundred thousand of these.
 void Svg::arc_path(const WordLine& line, const Arc& arc, int base, int height) {
   const int from = line.start(arc);
   const int across = line.at(arc.modifier) - from;
   const int side = across < 0 ? -1 : 1;
   const int corner = std::min(std::abs(across) / 2, 10 + height * 4 / 25);
-  const int turn = std::min(height, 16 + height * 2 / 5);  // How far below the top it begins.
+  const int turn = std::min(height, 16 + height * 2 / 5);  // The height of a corner.
   const int leg = height - turn;
   const int level = across - side * 2 * corner;
-  constexpr double kRound = 0.55;  // Of a circle's Bezier curve.
+  constexpr double kRound = 0.55;  // Bezier control points at this distance approximate a circle.
   const int rise = static_cast<int>(std::lround(kRound * turn));
   const int run = static_cast<int>(std::lround((1 - kRound) * corner));
   numbers("M", {from, base});
@@ -153,9 +152,9 @@ void Svg::edge(const WordLine& line, const Arc& arc, int base, int height, bool 
   raw("m-3-6l3 6 3-6");  // The arrow head.
   if (!hint) return raw("\"/>\n");
   raw("\"><title>");
-  escaped(arc.head == 0 ? "ROOT" : line.shown[static_cast<std::size_t>(arc.head) - 1]);
+  escaped(arc.head == 0 ? "ROOT" : line.shown.data()[arc.head - 1]);
   raw(" → ");
-  escaped(line.shown[static_cast<std::size_t>(arc.modifier) - 1]);
+  escaped(line.shown.data()[arc.modifier - 1]);
   if (with_probability) {
     raw(", ");
     probability(arc.probability);

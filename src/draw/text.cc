@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view kMark = "\u200e";  // Left-to-right mark.
 
-// The lines of one drawing. Rows are made once, from the top down, and dealt out to the blocks.
+// Writes the lines of one drawing. Each row is made once, from the top down, for the full length of
+// the sentence, and is then cut into the blocks.
 class Page {
  public:
   Page(const TextDrawing& drawing, int highest, std::size_t width, bool color)
@@ -22,10 +23,10 @@ class Page {
         columns_(place_columns(drawing.nodes, drawing.arcs, drawing.labels, width)),
         width_(width),
         color_(color),
-        by_level_(static_cast<std::size_t>(highest) + 1),
+        by_level_(node_count(highest)),
         legs_(columns_.blocks.back().end + 1, Weight::kNone) {
     for (std::size_t a = 0; a < drawing.arcs.size(); ++a) {
-      by_level_[static_cast<std::size_t>(drawing.arcs[a].level)].push_back(a);
+      by_level_[drawing.arcs[a].level].push_back(a);
     }
   }
 
@@ -56,7 +57,8 @@ class Page {
  private:
   using Row = std::vector<Cell>;
 
-  // The row of a level, which must come after those above it; level 0 is just above the words.
+  // Makes the row of a level. Rows above it must have been made before. Level 0 is directly above
+  // the words.
   Row row_at(std::size_t level) {
     Row row(legs_.size());
     for (std::size_t x = 0; x < row.size(); ++x) row[x].sides[Cell::kUp] = legs_[x];
@@ -97,9 +99,9 @@ class Page {
     }
   }
 
-  // For so many cells, as near the middle as there is a place that no block ends in and, if there
-  // is such a one, no line crosses. False if the label is wider than its line, or than the
-  // terminal.
+  // Finds a place for a label of `cells` cells on a line, as near the middle as possible. No block
+  // may end in it, and no line should cross it if that can be avoided. Returns false if the label
+  // is wider than its line or than the terminal.
   bool find_place(std::size_t cells, std::size_t left, std::size_t right, const Row& row,
                   std::size_t& place) const {
     if (right < left + cells + 1) return false;
@@ -128,7 +130,8 @@ class Page {
 
   void write_row(const Row& row, const Block& block, std::size_t before, std::size_t after) {
     const auto at = [&](std::size_t x) { return row.begin() + static_cast<std::ptrdiff_t>(x); };
-    // Lines that go on are known by their numbers, not by their rows.
+    // An empty row may be left out, because numbers at the margins, not rows, identify the lines
+    // that go on in the next block.
     if (std::all_of(at(block.begin), at(block.end),
                     [](const Cell& cell) { return cell.is_empty(); })) {
       return;
@@ -142,19 +145,19 @@ class Page {
     end_line();
   }
 
-  // A label that had no room on its line.
+  // Writes a label that had no room on its line below the drawing.
   void write_below(std::size_t a) {
     const Arc& arc = drawing_.arcs[a];
-    const auto node = [&](int i) { return drawing_.nodes[static_cast<std::size_t>(i)]; };
+    const std::string* node = drawing_.nodes.data();
     const std::string line =
-        node(arc.head) + " → " + node(arc.modifier) + ": " + drawing_.labels[a];
+        node[arc.head] + " → " + node[arc.modifier] + ": " + drawing_.labels[a];
     for (const std::string& piece : split_cells(line, width_)) {
       out_ += piece;
       end_line();
     }
   }
 
-  // The levels of the lines that go on from one block to the next at column x, upwards.
+  // The levels of the lines that cross from one block to the next at column x, in ascending order.
   std::vector<int> passing_at(std::size_t x) const {
     std::vector<int> levels;
     for (const Arc& arc : drawing_.arcs) {
@@ -163,7 +166,8 @@ class Page {
     std::sort(levels.begin(), levels.end());
     return levels;
   }
-  // By which number a line is found again in the next block; 0 if none is at this level.
+  // The number by which the line at this level is found again in the next block, or 0 if no line is
+  // at this level.
   static std::size_t rank(const std::vector<int>& levels, std::size_t level) {
     const auto at = std::lower_bound(levels.begin(), levels.end(), static_cast<int>(level));
     if (at == levels.end() || *at != static_cast<int>(level)) return 0;
@@ -193,13 +197,13 @@ class Page {
 
   void write_words(const Block& block) {
     std::size_t lines = 0;
-    for (std::size_t i = block.first_node; i < block.last_node; ++i) {
+    for (std::size_t i = block.first_node; i < block.end_node; ++i) {
       lines = std::max(lines, columns_.text[i].size());
     }
     for (std::size_t l = 0; l < lines; ++l) {
       std::size_t at = block.begin;
       margin(0);
-      for (std::size_t i = block.first_node; i < block.last_node; ++i) {
+      for (std::size_t i = block.first_node; i < block.end_node; ++i) {
         if (l >= columns_.text[i].size()) continue;
         const std::string& piece = columns_.text[i][l];
         const std::size_t cells = cell_width(piece);
@@ -209,7 +213,7 @@ class Page {
           style(i == 0 ? kLabelStyle : kPlain);
           flush_blanks();
         }
-        // Between two such marks a terminal that reorders does so within the word alone.
+        // Between two left-to-right marks, a terminal reorders characters only within the word.
         const bool mark = is_right_to_left(piece);
         if (mark) out_ += kMark;
         out_ += piece;
@@ -239,7 +243,7 @@ class Page {
     style_ = wanted;
   }
   void end_line() {
-    blanks_ = 0;  // None at the end of a line.
+    blanks_ = 0;  // Drops blanks at the end of a line.
     style(kPlain);
     out_ += "\n";
   }
@@ -248,8 +252,8 @@ class Page {
   Columns columns_;
   std::size_t width_;
   bool color_;
-  std::vector<std::vector<std::size_t>> by_level_;
-  std::vector<Weight> legs_;  // By column, of the arcs above the row in hand.
+  IndexedVector<std::vector<std::size_t>> by_level_;  // The arcs of each level.
+  std::vector<Weight> legs_;  // The vertical lines in each column, from the rows made so far.
   std::vector<std::size_t> unplaced_;
   std::string out_;
   std::size_t blanks_ = 0;

@@ -10,8 +10,8 @@
 
 namespace taproot::detail {
 
-/// What a terminal is to show: arcs between nodes, ROOT first, each with a label ("": none) and a
-/// weight.
+/// A drawing for a terminal: the nodes, ROOT first, and arcs between them, each with a label (""
+/// for none) and a weight.
 struct TextDrawing {
   std::vector<std::string> nodes;
   std::vector<Arc> arcs;

@@ -13,13 +13,13 @@ namespace {
 
 using detail::Arc;
 
-constexpr int kLowest = 30;     // The lowest arc's height.
-constexpr int kStep = 20;       // From level to level.
-constexpr int kLabelStep = 25;  // The same with labels between them.
-constexpr int kRootLine = 26;   // What an edge from ROOT rises above the arcs.
+constexpr int kLowest = 30;     // The height of the lowest arc.
+constexpr int kStep = 20;       // From one level to the next, without labels.
+constexpr int kLabelStep = 25;  // The same with labels.
+constexpr int kRootLine = 26;   // How far an edge from ROOT rises above the arcs.
 
-// Where on its arc a label stands: in the middle, or as near to it as the lines that cross the arc
-// allow. Only trees with crossing edges, or several roots, have such lines.
+// The x coordinate of a label on its arc: the middle, or as near to it as possible without touching
+// a line that crosses the arc. Only trees with crossing edges or several roots have such lines.
 int label_center(const detail::WordLine& line, const Arc& arc, std::span<const Arc> arcs,
                  int label_width) {
   const int from = std::min(line.start(arc), line.at(arc.modifier));
@@ -52,12 +52,12 @@ std::string tree_svg(std::span<const std::string> words, TreeView heads,
   std::vector<Arc> arcs = tree_arcs(heads, words.size(), "tree_svg");
   const bool labeled = !options.labels.empty();
   require(!labeled || options.labels.size() == heads.size(), "tree_svg",
-          "there must be one label a word, or none");
+          "there must be one label per word, or none");
   std::vector<std::string> labels;
   for (const std::string& label : options.labels) labels.push_back(shown_text(label));
 
   const WordLine line = place_words(shown_words(words, heads.size()), arcs, labels);
-  // Edges from ROOT come last, and are not stacked: they are lines from above.
+  // Edges from ROOT come last and are not stacked, because they are straight lines from above.
   const auto roots =
       std::stable_partition(arcs.begin(), arcs.end(), [](const Arc& arc) { return arc.head != 0; });
   const int highest = stack({arcs.begin(), roots}, heads.size() + 1);
@@ -75,8 +75,7 @@ std::string tree_svg(std::span<const std::string> words, TreeView heads,
   svg.end_group();
   svg.begin_labels();
   for (const Arc& arc : arcs) {
-    const std::string* label =
-        labeled ? &labels[static_cast<std::size_t>(arc.modifier) - 1] : nullptr;
+    const std::string* label = labeled ? labels.data() + arc.modifier - 1 : nullptr;
     if (arc.head == 0) {
       const int x = line.at(arc.modifier);
       svg.label(x, kRootTop - 5, "ROOT", " font-weight=\"bold\"");

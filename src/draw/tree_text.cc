@@ -12,7 +12,7 @@ std::string tree_text(std::span<const std::string> words, TreeView heads,
   TextDrawing drawing;
   drawing.arcs = tree_arcs(heads, words.size(), "tree_text");
   require(options.labels.empty() || options.labels.size() == heads.size(), "tree_text",
-          "there must be one label a word, or none");
+          "there must be one label per word, or none");
   require(options.width >= 20, "tree_text", "the width must be at least 20");
   drawing.nodes = shown_words(words, heads.size());
   drawing.nodes.insert(drawing.nodes.begin(), "ROOT");

@@ -29,8 +29,8 @@ bool is_zero_width(char32_t code) {
          code == 0xFEFF || (code >= 0xE0000 && code <= 0xE0FFF) || is_in(kZeroWidth, code);
 }
 
-// What must not reach a page or a terminal as it is: it would not be seen, or would change how the
-// rest is seen. Joiners and variation selectors stay: scripts and emoji need them.
+// Whether a code point must not reach a page or a terminal, because it is invisible or changes how
+// the rest is displayed. Joiners and variation selectors may, because scripts and emoji need them.
 bool is_control(char32_t code) {
   return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x61C ||
          (code >= 0x200E && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
@@ -40,16 +40,16 @@ bool is_control(char32_t code) {
          (code >= 0xE0000 && code <= 0xE0FFF && !(code >= 0xE0100 && code <= 0xE01EF));
 }
 
-// Cells of one code point, given the one before it (0: none).
+// The number of cells of a code point, given the code point before it (0 if there is none).
 std::size_t cells_of(char32_t code, char32_t before) {
   if (is_zero_width(code)) return code == kEmojiForm && before >= 0x80 && !is_in(kWide, before);
-  // A joined emoji and its color of skin are drawn as one with what they follow.
+  // Terminals draw an emoji after a joiner, or a skin tone, as one with the emoji before it.
   if (before == kJoiner && code > 0x2000) return 0;
   if (is_skin_tone(code) && before > 0x2000) return 0;
   return is_in(kWide, code) ? 2 : 1;
 }
 
-// Advance widths of ASCII in hundredths of an em, those of a rather wide face (DejaVu Sans).
+// The advance widths of ASCII in hundredths of an em, in a rather wide font (DejaVu Sans).
 constexpr std::array<unsigned char, 95> kAdvance = {
     32, 41, 46, 84, 64, 95, 78, 28, 39,  39, 50, 84, 32, 37, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64,
     64, 64, 34, 34, 84, 84, 84, 54, 100, 69, 69, 70, 78, 64, 58, 78, 76, 30, 30, 66, 56, 87, 75, 79,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Words on their way into a drawing: users' text, which may hold anything.
+// Prepares words for a drawing. They are users' text, which may contain any bytes.
 #pragma once
 
 #include <span>
@@ -15,17 +15,18 @@ namespace taproot::detail {
 /// Cells that shown text takes in a terminal.
 std::size_t cell_width(std::string_view shown);
 
-/// Whether it holds right-to-left letters.
+/// Whether a text contains right-to-left letters.
 bool is_right_to_left(std::string_view shown);
 
-/// Cuts shown text into pieces of at most `cells` cells (more where one character alone has more),
-/// none of which begins with a combining mark.
+/// Cuts a text into pieces of at most `cells` cells, none of which begins with a combining mark. A
+/// piece takes more cells only if a single character does.
 std::vector<std::string> split_cells(std::string_view shown, std::size_t cells);
 
-/// About how many ems shown text takes in a sans-serif face: rather too many than too few.
+/// An estimate of the width of a text in a sans-serif font, in ems. It is too large rather than too
+/// small.
 double em_width(std::string_view shown);
 
-/// The words as drawings show them; the numbers 1..n if there are none.
+/// The words as drawings show them, or the numbers 1..n if there are no words.
 std::vector<std::string> shown_words(std::span<const std::string> words, std::size_t n);
 
 }  // namespace taproot::detail

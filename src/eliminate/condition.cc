@@ -5,20 +5,20 @@
 #include <cmath>
 
 #include "core/check.h"
+#include "eliminate/eliminate_scratch.h"
 
 namespace taproot::detail {
 
-void eliminate_given_root(const FactorData& data, int root, Scratch& scratch) {
+void eliminate_given_root(const FactorData& data, int root, FactorData& out, Scratch& scratch) {
   const ScoreTable& table = data.table;
-  const std::size_t size = (static_cast<std::size_t>(table.n) + 1) * table.ld;
-  double* scores = scratch.probabilities.resize(size);
-  std::copy(table.row(0), table.row(0) + size, scores);
+  double* scores = scratch.get<EliminateScratch>().rooted_scores.resize(table.size());
+  std::copy_n(table.row(0), table.size(), scores);
   for (int m = 1; m <= table.n; ++m) {
     if (m != root) scores[m] = -HUGE_VAL;
   }
   const ScoreView view(scores, table.n, static_cast<std::ptrdiff_t>(table.ld), 1);
-  eliminate_into(scratch.other, view, RootRule::kSingle, scratch);
-  TAPROOT_ASSERT(scratch.other.outcome.ok());
+  eliminate_into(out, view, RootRule::kSingle, scratch);
+  TAPROOT_ASSERT(out.outcome.ok());
 }
 
 }  // namespace taproot::detail

@@ -5,8 +5,8 @@
 
 namespace taproot::detail {
 
-/// The same scores with all ROOT edges but that to `root` forbidden, eliminated into scratch.other.
-/// Single-root; `root` must be possible.
-void eliminate_given_root(const FactorData& data, int root, Scratch& scratch);
+/// Eliminates the scores of `data` again into `out`, with every ROOT edge forbidden except the one
+/// to `root`. `data` must be single-root, and some tree must have this root.
+void eliminate_given_root(const FactorData& data, int root, FactorData& out, Scratch& scratch);
 
 }  // namespace taproot::detail

@@ -6,18 +6,18 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "eliminate/factor.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h: once per target.
+// The includes below follow foreach_target.h, because they are compiled once per target.
 #include "core/product-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
+namespace {
 
-// With row m = the weights of the heads of m, eliminating k adds row(m)[k] * share_k to each row m,
-// where share_k = row(k) / pivot. The words go in groups of a block, whose effect on all rows above
-// is then one matrix product; for large n groups are gathered into panels in the same way, so that
-// most of the work is a product of depth kPanel.
-inline constexpr size_t kPanel = 64;
-inline constexpr size_t kPanelFrom = 192;
+// Row m holds the weights of m's heads. Eliminating k adds row(m)[k] * share_k to each row m < k,
+// where share_k = row(k) / pivot. Words are eliminated in groups of eight, so that the effect of a
+// group on the rows above it is one matrix product. For large n, groups form panels likewise.
+constexpr size_t kPanel = 64;
+constexpr size_t kPanelFrom = 192;
 static_assert(kPanel == kMostShares && kPanel % kBlock == 0);
 
 class Elimination {
@@ -39,7 +39,8 @@ class Elimination {
   double* row(size_t m) const { return matrix_ + m * ld_; }
   double* share(size_t k) const { return panel_ + (k - begin_) * ld_; }
 
-  // row(m)[columns] += sum of row(m)[k] * share(k)[columns] over k in [k0, k1).
+  // row(m)[columns] += sum over k in [k0, k1) of row(m)[k] * share(k)[columns], for a range of
+  // rows.
   HWY_INLINE void update(size_t first_row, size_t last_row, size_t first_column, size_t last_column,
                          size_t k0, size_t k1) {
     if (first_row >= last_row || first_column >= last_column) return;
@@ -60,9 +61,8 @@ class Elimination {
     update(1, begin_, 0, begin_, begin_, panel_end);
   }
 
-  // Eliminates words end-1 .. begin, at most a block: their rows in full, and for the rows above
-  // their columns, which hold the weights *out of* the words as they stood when each was
-  // eliminated.
+  // Eliminates the words end-1 .. begin, at most a block of them. It completes their rows and, in
+  // the rows above, their columns, which hold the weights out of each word when it was eliminated.
   HWY_INLINE void eliminate_group(size_t begin, size_t end) {
     const size_t first_word = std::max<size_t>(begin, 2);
     if (end - 1 >= first_word) {
@@ -71,8 +71,8 @@ class Elimination {
       for (size_t k = end - 1; k >= first_word; --k) pivot = eliminate_word(k, begin, pivot, ahead);
     }
     if (begin == 0) return;
-    // Columns x of a row above satisfy x = b + x T with T the shares within the group, a strictly
-    // lower triangle: x = b M, M = I + T M. All of it is non-negative.
+    // In a row above, the columns x of the group satisfy x = b + x T, where T, strictly lower
+    // triangular, holds the shares within the group. So x = b M with M = I + T M, all non-negative.
     Block m[kBlock];
     const size_t size = end - begin;
     triangle_inverse<true>(
@@ -80,15 +80,15 @@ class Elimination {
     multiply_rows(row(1) + begin, ld_, begin - 1, m, size);
   }
 
-  // The part of block j of a row that counts in a pivot with heads below `end`, single-root without
-  // ROOT. Words of one group share their last block, begin.
+  // Zeroes the lanes of block j of a row that do not count in a pivot: heads from `end` on and, if
+  // single-root, ROOT. The last block of all words of a group is the one at `begin`.
   HWY_INLINE Block counted(Block heads, size_t end, size_t j, size_t begin) const {
     if (j == begin) heads = first(std::max(end, begin) - begin, heads);
     if (j == 0 && single_) heads = without_first(heads);
     return heads;
   }
 
-  // The lane sums of row m over the heads below `end`.
+  // The sums of row m over the heads below `end`, one per lane.
   HWY_INLINE Block head_sums(size_t m, size_t end, size_t begin) const {
     Block total = broadcast(0.0);
     for (size_t j = 0; j <= begin; j += kBlock) {
@@ -97,12 +97,12 @@ class Elimination {
     return total;
   }
 
-  // What is summed ahead of the pivot k-1 while k is eliminated: the heads below k-1 of k, and of
-  // k-1 before k's share is added. The pivot is then next + row(k-1)[k] * own / pivot_k: on the way
-  // from one pivot to the next, which is what small sentences wait for, there is no sum over lanes.
+  // Sums prepared one word ahead: the pivot of k-1 is sum(next) + row(k-1)[k] * sum(own) / pivot_k.
+  // Short sentences spend their time waiting for one pivot after another, and in this way no sum
+  // over lanes depends on the pivot before it.
   struct Ahead {
-    Block own;
-    Block next;
+    Block own;   // Of row k over the heads below k-1.
+    Block next;  // Of row k-1 over the same heads, before k's share is added to it.
   };
 
   // Eliminates k and returns the pivot of k-1.
@@ -113,13 +113,14 @@ class Elimination {
     pivot_[k] = pivot;
     const double inverse_pivot = 1 / pivot;
     const Block inverse = broadcast(inverse_pivot);
-    // Row 0 is nobody's, and the first words of a group have no two below them: then what is summed
-    // ahead is not used.
+    // The last words of a group have no two words of the group before them. For these, `next` or
+    // `after` is a row outside the group that gets weight 0, and the sums ahead are not used.
     double* HWY_RESTRICT next = row(k - 1);
     double* HWY_RESTRICT after = row(k - 2);
     const double next_weight = k - 1 >= top ? next[k] : 0.0;
     const double after_weight = k - 2 >= top ? after[k] : 0.0;
-    // own / pivot first: it is at most 1, so that what underflows is as small as in an entry.
+    // Divide by the pivot first: the quotient is at most 1, so an underflow here is as harmless as
+    // one in an entry of the matrix.
     const double next_pivot =
         multiply_add(next_weight, sum(ahead.own) * inverse_pivot, sum(ahead.next));
     ahead = {broadcast(0.0), broadcast(0.0)};
@@ -158,6 +159,7 @@ void factor_blocked(double* matrix, size_t ld, size_t n, bool single, double* pi
   Elimination(matrix, ld, single, pivot, panel).run(n);
 }
 
+}  // namespace
 }  // namespace taproot::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -167,15 +169,15 @@ namespace taproot::detail {
 HWY_EXPORT(factor_blocked);
 
 void factor(double* matrix, std::size_t ld, int n, RootRule root, double* pivot,
-            Buffer<double>& panel) {
+            Buffer<double>& shares) {
   HWY_DYNAMIC_DISPATCH(factor_blocked)
   (matrix, ld, static_cast<std::size_t>(n), root == RootRule::kSingle, pivot,
-   panel.resize(kMostShares * ld));
+   shares.resize(kMostShares * ld));
 }
 
 bool factors_within(const double* matrix, std::size_t ld, int n, double low, double high) {
   for (int m = 1; m <= n; ++m) {
-    const double* row = matrix + static_cast<std::size_t>(m) * ld;
+    const double* row = MatrixView(matrix, ld).row(m);
     for (int h = 0; h <= n; ++h) {
       if (h != m && row[h] != 0 && !(row[h] >= low && row[h] <= high)) return false;
     }

@@ -6,23 +6,23 @@
 
 namespace taproot::detail {
 
-/// Rows of ld that factor() keeps in its panel.
+/// The number of rows that factor() keeps in `shares`.
 inline constexpr std::size_t kMostShares = 64;
 
 /// Eliminates words n, n-1, ..., 2 of `matrix` ([n+1][ld] by position, row = modifier, row 0
-/// unused) in place, leaving Factors<double>; pivot[1..n] takes the pivots. Nothing is checked
-/// here: a weight out of double's range shows in the pivots.
+/// unused) in place, which leaves Factors<double>. The pivots go to pivot[1..n]. Nothing is checked
+/// here, because numbers outside double's range show in the pivots. `shares` is scratch memory.
 void factor(double* matrix, std::size_t ld, int n, RootRule root, double* pivot,
-            Buffer<double>& panel);
+            Buffer<double>& shares);
 
-/// Whether every positive number among the factors lies within [low, high].
+/// Whether every positive entry of the factors lies within [low, high].
 bool factors_within(const double* matrix, std::size_t ld, int n, double low, double high);
 
-/// The same by the definition, one word at a time, over any scalar: the reference of the tests and
-/// the way for scalars that are not double. `share` is scratch for n+1 scalars.
+/// factor() by its definition, one word at a time and over any scalar. The library uses it for
+/// Wide, and the tests compare factor() with it. `share` is scratch memory for n+1 scalars.
 template <typename T>
 void factor_simply(T* matrix, std::size_t ld, int n, RootRule root, T* pivot, T* share) {
-  const auto row = [=](int m) { return matrix + static_cast<std::size_t>(m) * ld; };
+  const auto row = [=](int m) { return MatrixView(matrix, ld).row(m); };
   for (int k = n; k >= 2; --k) {
     T sum = T(0);
     for (int h = root == RootRule::kSingle ? 1 : 0; h < k; ++h) sum += row(k)[h];

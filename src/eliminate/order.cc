@@ -8,19 +8,20 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "eliminate/order.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h: once per target.
+// The includes below follow foreach_target.h, because they are compiled once per target.
 #include "eliminate/permute-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
+namespace {
 
-// keys[h] = sum over m of weights[h][m] / sums[m], for h = 1..n. A sum of 0 belongs to a word that
-// has no word heads, so that none has a share in it; sums is overwritten. Returns the product of
+// keys[h] = sum over m of weights[h][m] / sums[m], for h = 1..n. A word m whose sum is 0 has no
+// word heads and is left out. Overwrites sums with their inverses. Returns the product of
 // max(sums[m], 1).
 ScaledProduct row_keys(const double* HWY_RESTRICT weights, size_t ld, size_t n,
                        double* HWY_RESTRICT sums, double* HWY_RESTRICT keys) {
   const D d;
-  constexpr size_t kStep = 16 * kLanes;  // 16 factors below 2^60 do not overflow.
+  constexpr size_t kStep = 16 * kLanes;  // A product of 16 sums below 2^60 does not overflow.
   ScaledProduct product;
   for (size_t begin = 0; begin < ld; begin += kStep) {
     V lanes = hn::Set(d, 1.0);
@@ -44,10 +45,10 @@ ScaledProduct row_keys(const double* HWY_RESTRICT weights, size_t ld, size_t n,
   return product;
 }
 
-// matrix[position[m]][j] = weights[order[j]][m] for all columns j < ld, taking row n+1 of weights
-// for order[j] beyond n.
-void permute(const double* HWY_RESTRICT weights, size_t ld, size_t n, const int32_t* order,
-             const int32_t* position, double* HWY_RESTRICT matrix) {
+// matrix[position[m]][j] = weights[order[j]][m] for all columns j < ld. For j > n, row n+1 of the
+// weights takes the place of row order[j].
+void permute_weights(const double* HWY_RESTRICT weights, size_t ld, size_t n, const int32_t* order,
+                     const int32_t* position, double* HWY_RESTRICT matrix) {
   for (size_t j = 0; j < ld; j += kBlock) {
     const double* source[kBlock];
     for (size_t i = 0; i < kBlock; ++i) {
@@ -57,6 +58,7 @@ void permute(const double* HWY_RESTRICT weights, size_t ld, size_t n, const int3
   }
 }
 
+}  // namespace
 }  // namespace taproot::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -64,20 +66,19 @@ HWY_AFTER_NAMESPACE();
 namespace taproot::detail {
 
 HWY_EXPORT(row_keys);
-HWY_EXPORT(permute);
+HWY_EXPORT(permute_weights);
 
 namespace {
 
-// Positions n, n-1, ..., 1 take the words in ascending order of their keys, but for the last.
+// Gives the positions n, n-1, ..., 2 to the words in ascending order of their keys, and position 1
+// to the word that is eliminated last.
 void assign_positions(FactorData& data, const double* keys) {
   const int n = data.table.n;
   std::int32_t* order = data.order.data();
   int last = 0;
   for (int word = 1; word <= n; ++word) {
     order[word] = word;
-    if (data.last[static_cast<std::size_t>(word)] != 0 && (last == 0 || keys[word] > keys[last])) {
-      last = word;
-    }
+    if (data.last[word] != 0 && (last == 0 || keys[word] > keys[last])) last = word;
   }
   order[0] = 0;
   std::swap(order[1], order[last]);
@@ -107,7 +108,7 @@ ScaledProduct arrange(FactorData& data, double* weights, double* sums) {
   data.order.resize(n + 1);
   data.position.resize(n + kPositionPadding);
   assign_positions(data, keys);
-  HWY_DYNAMIC_DISPATCH(permute)
+  HWY_DYNAMIC_DISPATCH(permute_weights)
   (weights, ld, n, data.order.data(), data.position.data(), data.matrix.resize((n + 1) * ld));
   return bound;
 }

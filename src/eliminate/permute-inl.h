@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Between sentence order, row = head, and a matrix by position, row = modifier; see simd-inl.h for
-// the guard. Both ways a block of heads at a time, so that cache lines by position are used whole,
-// and in small squares, so that both sides move in vectors. Squares may reach beyond n: there
-// position is 0 (kPositionPadding), and row 0 of a matrix by position is nobody's.
+// Copies between matrices in sentence order, row = head, and matrices by position, row = modifier.
+// A block of heads at a time uses whole cache lines, and small squares use vectors on both sides.
+// Squares reach beyond n, where position is 0: row 0 by position may hold anything.
 #if defined(TAPROOT_ELIMINATE_PERMUTE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAPROOT_ELIMINATE_PERMUTE_INL_H_
 #undef TAPROOT_ELIMINATE_PERMUTE_INL_H_

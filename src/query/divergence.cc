@@ -14,14 +14,15 @@ namespace {
 bool forbids_support(const FactorData& q, const FactorData& p, Scratch& scratch) {
   if (!q.table.has_forbidden) return false;
   const int n = p.table.n;
-  std::uint8_t* supported = scratch.supported.resize(static_cast<std::size_t>(n) + 1);
+  QueryScratch& own = scratch.get<QueryScratch>();
+  std::uint8_t* supported = own.supported.resize(p.table.nodes());
   for (int m = 1; m <= n; ++m) {
     bool differs = false;
     for (int h = 0; h <= n && !differs; ++h) {
       differs = p.table.allows(h, m) && !q.table.allows(h, m);
     }
     if (!differs) continue;
-    find_supported_heads(p.table, p.last.data(), m, scratch.reach, supported);
+    find_supported_heads(p.table, p.last.data(), m, own.reach, supported);
     for (int h = 0; h <= n; ++h) {
       if (supported[h] != 0 && !q.table.allows(h, m)) return true;
     }

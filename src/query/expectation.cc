@@ -9,28 +9,25 @@ namespace taproot {
 
 double expectation(const Factorization& f, std::span<const double> values, Workspace& workspace) {
   const detail::FactorData& data = detail::require_ok(f);
-  const std::size_t side = static_cast<std::size_t>(f.n()) + 1;
+  const std::size_t side = detail::node_count(f.n());
   detail::require(values.size() == side * side, "expectation", "values must have (n+1)^2 entries");
   detail::Scratch& scratch = detail::Access::scratch(workspace);
   const double* p = detail::marginals_in(data, scratch);
-  const std::size_t ld = data.table.ld;
-  double* own = scratch.probabilities.data();
+  const detail::MatrixView value(values.data(), side);
+  detail::Buffer<double>& own = scratch.get<detail::QueryScratch>().marginals;
   detail::clear_unsupported(
       data, scratch,
-      [&](std::size_t h, std::size_t m) {
-        return !std::isfinite(values[h * side + m]) && p[h * ld + m] > 0;
+      [&](int h, int m) {
+        return !std::isfinite(value(h, m)) && detail::MatrixView(p, data.table.ld)(h, m) > 0;
       },
-      [&](std::size_t h, std::size_t m) {
-        if (p != own) {  // Those that f keeps are not ours to change.
-          own = scratch.probabilities.resize(side * ld);
-          std::copy_n(p, side * ld, own);
-          p = own;
+      [&](int h, int m) {
+        // The marginals that f keeps must not change.
+        if (p != own.data()) {
+          p = std::copy_n(p, data.table.size(), own.resize(data.table.size())) - data.table.size();
         }
-        own[h * ld + m] = 0;
+        detail::MatrixView(own.data(), data.table.ld)(h, m) = 0;
       });
-  return detail::sum_over_edges(data, p, [&](int h, int m) {
-    return values[static_cast<std::size_t>(h) * side + static_cast<std::size_t>(m)];
-  });
+  return detail::sum_over_edges(data, p, value);
 }
 
 double expectation(const Factorization& f, std::span<const double> values) {

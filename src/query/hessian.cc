@@ -5,27 +5,29 @@
 #include "core/check.h"
 #include "query/query.h"
 #include "reverse/gradient.h"
+#include "reverse/reverse_scratch.h"
 #include "reverse/tangent.h"
 #include "scores/weights.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "query/hessian.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h: once per target.
+// The includes below follow foreach_target.h, because they are compiled once per target.
 #include "eliminate/permute-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
+namespace {
 
-// values[h][m], rows of ld, takes the direction where the edge is allowed and 0 elsewhere. Returns
-// the largest magnitude, or NaN if one of them is not finite.
+// Copies the direction to values, [n+1][ld], with 0 in place of edges that are not allowed. Returns
+// the largest magnitude, or NaN if a value is not finite.
 double load_direction(const ScoreTable& table, const double* direction, double* values) {
   const D d;
-  const size_t side = static_cast<size_t>(table.n) + 1;
+  const size_t side = table.nodes();
   V largest = hn::Zero(d);
   V poison = hn::Zero(d);
   for (size_t h = 0; h < side; ++h) {
-    const double* scores = table.row(static_cast<int>(h));  // -inf beyond column n.
+    const double* scores = table.row(h);  // -inf beyond column n.
     double* row = values + h * table.ld;
     std::copy(direction + h * side, direction + (h + 1) * side, row);
     for (size_t m = 0; m < side; m += kLanes) {
@@ -39,10 +41,10 @@ double load_direction(const ScoreTable& table, const double* direction, double* 
   return hn::GetLane(hn::MaxOfLanes(d, largest)) + hn::GetLane(hn::SumOfLanes(d, poison));
 }
 
-// With few digits, so that subtracting it from doubles of its size rounds nothing.
-HWY_INLINE double shortened(double x) { return static_cast<double>(static_cast<float>(x)); }
+// x with the digits of a float, so that subtracting it from doubles of its size does not round.
+HWY_INLINE double shortened(double x) { return double{static_cast<float>(x)}; }
 
-// Multiplies one head's values by `factor` and adds them to the weighted sums, m <= n.
+// Multiplies one head's values by `factor`, and adds them to the weighted sums of the columns.
 void add_head(double* HWY_RESTRICT values, const double* HWY_RESTRICT weights, size_t n,
               double factor, double* HWY_RESTRICT sum, double* HWY_RESTRICT mass) {
   for (size_t m = 0; m <= n; ++m) {
@@ -52,23 +54,30 @@ void add_head(double* HWY_RESTRICT values, const double* HWY_RESTRICT weights, s
   }
 }
 
-// Subtracts its weighted mean from every column, and then from the ROOT row if single-root its mean
-// under p, row 0 of the marginals.
+// Subtracts from every column its weighted mean. If single-root, then subtracts from the ROOT row
+// its mean under p, row 0 of the marginals. The values of ROOT may be far larger than the means of
+// their columns, so what the first subtraction rounds away is added again after the second.
 void subtract_means(double* values, size_t ld, size_t n, bool single, const double* p,
                     double* HWY_RESTRICT sum, const double* HWY_RESTRICT mass) {
   for (size_t m = 0; m <= n; ++m) {
-    // A word without word heads has ROOT alone.
+    // A word without word heads has only ROOT, so its mean is the value of that edge.
     sum[m] = mass[m] > 0 ? shortened(sum[m] / mass[m]) : values[m];
   }
-  for (size_t h = 0; h <= n; ++h) {
+  for (size_t h = single ? 1 : 0; h <= n; ++h) {
     double* HWY_RESTRICT value = values + h * ld;
     for (size_t m = 0; m <= n; ++m) value[m] -= sum[m];
   }
   if (single) {
     double mean = 0;
-    for (size_t m = 1; m <= n; ++m) mean += p[m] * values[m];
+    for (size_t m = 1; m <= n; ++m) mean += p[m] * (values[m] - sum[m]);
     mean = shortened(mean);
-    for (size_t m = 1; m <= n; ++m) values[m] -= mean;
+    values[0] -= sum[0];
+    for (size_t m = 1; m <= n; ++m) {
+      const double rest = values[m] - sum[m];
+      const double subtracted = values[m] - rest;  // Two-sum (Knuth): all of this is exact.
+      const double lost = (values[m] - (rest + subtracted)) - (sum[m] - subtracted);
+      values[m] = (rest - mean) + lost;
+    }
   }
 }
 
@@ -87,10 +96,10 @@ void fill_tangent(const double* const* weights, const double* const* values, siz
 }
 
 // out[i][m] = scale * (out[i][m] * values[i][m] + weights[i][m] * tangent[position[m]][column + i])
-// for `count` heads i; out holds the marginals.
-void finish(const double* tangent, size_t ld, size_t n, const int32_t* position, size_t column,
-            const double* const* weights, const double* const* values, double scale,
-            double* transposed, double* const* out, size_t count) {
+// for `count` heads i, where out holds the marginals on entry.
+void combine_heads(const double* tangent, size_t ld, size_t n, const int32_t* position,
+                   size_t column, const double* const* weights, const double* const* values,
+                   double scale, double* transposed, double* const* out, size_t count) {
   heads_by_position(tangent, ld, n, position, column, transposed);
   for (size_t i = 0; i < count; ++i) {
     const double* HWY_RESTRICT weight = weights[i];
@@ -101,6 +110,7 @@ void finish(const double* tangent, size_t ld, size_t n, const int32_t* position,
   }
 }
 
+}  // namespace
 }  // namespace taproot::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -112,42 +122,42 @@ HWY_EXPORT(load_direction);
 HWY_EXPORT(add_head);
 HWY_EXPORT(subtract_means);
 HWY_EXPORT(fill_tangent);
-HWY_EXPORT(finish);
+HWY_EXPORT(combine_heads);
 
 namespace {
 
-// The largest magnitude once values that are not finite, at edges that no tree has, are 0; NaN if
-// there are others.
+// Sets values that are not finite to 0 at edges that no tree has. Returns the largest magnitude, or
+// NaN if other values are not finite.
 double largest_supported(const FactorData& data, double* values, Scratch& scratch) {
-  const std::size_t ld = data.table.ld;
+  const MatrixView value(values, data.table.ld);
   clear_unsupported(
-      data, scratch,
-      [&](std::size_t h, std::size_t m) { return !std::isfinite(values[h * ld + m]); },
-      [&](std::size_t h, std::size_t m) { values[h * ld + m] = 0; });
+      data, scratch, [&](int h, int m) { return !std::isfinite(value(h, m)); },
+      [&](int h, int m) { value(h, m) = 0; });
   double largest = 0;
-  for (std::size_t i = 0; i < (static_cast<std::size_t>(data.table.n) + 1) * ld; ++i) {
-    if (i % ld > static_cast<std::size_t>(data.table.n)) continue;
-    if (!std::isfinite(values[i])) return NAN;
-    largest = std::max(largest, std::abs(values[i]));
+  for (int h = 0; h <= data.table.n; ++h) {
+    for (int m = 0; m <= data.table.n; ++m) {
+      if (!std::isfinite(value(h, m))) return NAN;
+      largest = std::max(largest, std::abs(value(h, m)));
+    }
   }
   return largest;
 }
 
-// Multiplies the values by `factor` and takes out what all heads of a word have in common, and
-// single-root all ROOT edges: H does not see it, but digits would be lost to it. Means by weight,
-// so that values at negligible edges, however large, do not displace the others; single-root of the
-// word heads alone, because elimination compares those with each other.
+// Multiplies the values by `factor`, and subtracts from each column its mean, which does not change
+// the product but would cost digits. The means are weighted, so that large values at negligible
+// edges do not dominate; single-root, they exclude ROOT, whose row is centered by itself.
 void center(const FactorData& data, double* values, double factor, const double* root_marginals,
-            Scratch& scratch) {
-  const auto n = static_cast<std::size_t>(data.table.n);
+            QueryScratch& own) {
+  const std::size_t n = data.table.nodes() - 1;
   const std::size_t ld = data.table.ld;
   const bool single = data.table.root == RootRule::kSingle;
-  double* sum = scratch.rows.resize(3 * ld);
+  double* sum = own.column_means.resize(3 * ld);
   double* mass = sum + ld;
+  double* memory = mass + ld;
   std::fill(sum, sum + 2 * ld, 0.0);
-  for (std::size_t h = single ? 1 : 0; h <= n; ++h) {
+  for (int h = single ? 1 : 0; h <= data.table.n; ++h) {
     HWY_DYNAMIC_DISPATCH(add_head)
-    (values + h * ld, weights_of(data, static_cast<int>(h), mass + ld), n, factor, sum, mass);
+    (MatrixView(values, ld).row(h), weights_of(data, h, memory), n, factor, sum, mass);
   }
   if (single) std::transform(values, values + n + 1, values, [=](double x) { return x * factor; });
   HWY_DYNAMIC_DISPATCH(subtract_means)(values, ld, n, single, root_marginals, sum, mass);
@@ -156,26 +166,25 @@ void center(const FactorData& data, double* values, double factor, const double*
 void fill_wide(const FactorData& data, const double* values, double scale, Scratch& scratch,
                EdgeMatrix out) {
   const ScoreTable& table = data.table;
-  const std::size_t ld = table.ld;
-  const std::size_t size = (static_cast<std::size_t>(table.n) + 1) * ld;
-  Wide* tangent = scratch.wide_tangents.resize(2 * size);
-  Wide* gradient_tangent = tangent + size;
-  const auto at = [&](int h, int m) {
-    const auto row = static_cast<std::size_t>(data.position[static_cast<std::size_t>(m)]);
-    return row * ld + static_cast<std::size_t>(data.position[static_cast<std::size_t>(h)]);
-  };
-  const auto value = [&](int h, int m) {
-    return values[static_cast<std::size_t>(h) * ld + static_cast<std::size_t>(m)];
+  QueryScratch& own = scratch.get<QueryScratch>();
+  Wide* tangent = own.wide_tangents.resize(2 * table.size());
+  Wide* gradient_tangent = tangent + table.size();
+  const MatrixView value(values, table.ld);
+  const auto by_word = [&](Wide* matrix, int h, int m) -> Wide& {
+    return MatrixView(matrix, table.ld)(data.position[m], data.position[h]);
   };
   for (int h = 0; h <= table.n; ++h) {
-    for (int m = 0; m <= table.n; ++m) tangent[at(h, m)] = wide_weight(table, h, m) * value(h, m);
+    for (int m = 0; m <= table.n; ++m) {
+      by_word(tangent, h, m) = wide_weight(table, h, m) * value(h, m);
+    }
   }
-  gradient_tangent_simply(wide_factors_of(data, scratch), scratch.wide_square.data(), tangent,
-                          gradient_tangent, scratch.wide_rows.resize(4 * ld));
+  gradient_tangent_simply(wide_factors_of(data, scratch),
+                          scratch.get<ReverseScratch>().wide_gradient.data(), tangent,
+                          gradient_tangent, own.wide_tangent_rows.resize(4 * table.ld));
   for (int h = 0; h <= table.n; ++h) {
     for (int m = 0; m <= table.n; ++m) {
       double& cell = out.data[h * out.head_stride + m];
-      const Wide moved = wide_weight(table, h, m) * gradient_tangent[at(h, m)];
+      const Wide moved = wide_weight(table, h, m) * by_word(gradient_tangent, h, m);
       cell = scale * (cell * value(h, m) + moved.to_double());
     }
   }
@@ -183,24 +192,26 @@ void fill_wide(const FactorData& data, const double* values, double scale, Scrat
 
 void fill_tame(const FactorData& data, const double* values, double scale, Scratch& scratch,
                EdgeMatrix out) {
-  const auto n = static_cast<std::size_t>(data.table.n);
+  const std::size_t nodes = data.table.nodes();
+  const std::size_t n = nodes - 1;
   const std::size_t ld = data.table.ld;
-  double* tangent = scratch.tangents.resize(2 * (n + 1) * ld);
-  double* gradient_tangent = tangent + (n + 1) * ld;
-  // Eight heads at a time, there and back; what is beyond the last head is zero.
+  QueryScratch& own = scratch.get<QueryScratch>();
+  double* tangent = own.tangents.resize(2 * data.table.size());
+  double* gradient_tangent = tangent + data.table.size();
+  // Calls `body` for eight heads at a time. In place of heads beyond the last, the weights are 0.
   const auto for_each_block = [&](auto&& body) {
-    double* memory = scratch.panel.resize((2 * kHeads + 1) * ld);
+    double* memory = own.head_rows.resize((2 * kHeads + 1) * ld);
     double* zero = memory + 2 * kHeads * ld;
     std::fill(zero, zero + ld, 0.0);
-    for (std::size_t column = 0; column <= n; column += kHeads) {
-      const std::size_t count = std::min(kHeads, n + 1 - column);
+    for (std::size_t column = 0; column < nodes; column += kHeads) {
+      const std::size_t count = std::min(kHeads, nodes - column);
       const double* weights[kHeads];
       const double* rows[kHeads];
       double* results[kHeads];
       for (std::size_t i = 0; i < kHeads; ++i) {
         const int head = i < count ? data.order[column + i] : 0;
         weights[i] = i < count ? weights_of(data, head, memory + (kHeads + i) * ld) : zero;
-        rows[i] = values + static_cast<std::size_t>(head) * ld;
+        rows[i] = MatrixView(values, ld).row(head);
         results[i] = out.data + head * out.head_stride;
       }
       body(column, count, weights, rows, memory, results);
@@ -211,11 +222,11 @@ void fill_tame(const FactorData& data, const double* values, double scale, Scrat
     HWY_DYNAMIC_DISPATCH(fill_tangent)
     (weights, rows, ld, n, data.position.data(), column, memory, tangent);
   });
-  taproot::detail::gradient_tangent(data.factors(), scratch.square.data(), tangent,
+  taproot::detail::gradient_tangent(data.factors(), scratch.get<ReverseScratch>().gradient, tangent,
                                     gradient_tangent, scratch);
   for_each_block([&](std::size_t column, std::size_t count, const double* const* weights,
                      const double* const* rows, double* memory, double* const* results) {
-    HWY_DYNAMIC_DISPATCH(finish)
+    HWY_DYNAMIC_DISPATCH(combine_heads)
     (gradient_tangent, ld, n, data.position.data(), column, weights, rows, scale, memory, results,
      count);
   });
@@ -228,28 +239,29 @@ void hessian_product(const Factorization& f, std::span<const double> direction, 
                      Workspace& workspace) {
   constexpr const char* kName = "hessian_product";
   const detail::FactorData& data = detail::require_ok(f);
-  const std::size_t side = static_cast<std::size_t>(f.n()) + 1;
+  const std::size_t side = detail::node_count(f.n());
   detail::require(direction.size() == side * side, kName, "direction must have (n+1)^2 entries");
   detail::require(out.data != nullptr, kName, "out is null");
   detail::require(out.head_stride > f.n(), kName, "out's rows overlap");
   detail::Scratch& scratch = detail::Access::scratch(workspace);
-  const std::size_t ld = data.table.ld;
-  double* values = scratch.probabilities.resize(side * ld);
+  detail::QueryScratch& own = scratch.get<detail::QueryScratch>();
+  double* values = own.direction.resize(data.table.size());
   double largest =
       HWY_DYNAMIC_DISPATCH(detail::load_direction)(data.table, direction.data(), values);
   if (!std::isfinite(largest)) largest = detail::largest_supported(data, values, scratch);
   detail::require(std::isfinite(largest), kName, "direction is not finite at an edge of some tree");
-  // A power of two, for directions near the ends of double's range.
+  // Scaling by a power of two keeps directions near the ends of double's range from overflowing or
+  // underflowing on the way.
   const int exponent = largest > 0 ? std::clamp(std::ilogb(largest), -1000, 1000) : 0;
   detail::fill_marginals(data, scratch, out);
-  detail::center(data, values, std::ldexp(1.0, -exponent), out.data, scratch);
+  detail::center(data, values, std::ldexp(1.0, -exponent), out.data, own);
   (data.tame ? detail::fill_tame : detail::fill_wide)(data, values, std::ldexp(1.0, exponent),
                                                       scratch, out);
 }
 
 std::vector<double> hessian_product(const Factorization& f, std::span<const double> direction) {
   detail::require_ok(f);
-  const std::size_t side = static_cast<std::size_t>(f.n()) + 1;
+  const std::size_t side = detail::node_count(f.n());
   std::vector<double> out(side * side);
   Workspace workspace;
   hessian_product(f, direction, {out.data(), static_cast<std::ptrdiff_t>(side)}, workspace);

@@ -5,22 +5,24 @@
 #include "core/check.h"
 #include "query/query.h"
 #include "reverse/gradient.h"
+#include "reverse/reverse_scratch.h"
 #include "scores/weights.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "query/marginals.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h: once per target.
+// The includes below follow foreach_target.h, because they are compiled once per target.
 #include "eliminate/permute-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
+namespace {
 
-// out[i][m] = max(0, weights[i][m] * gradient[position[m]][column + i]) for i < count <= kBlock and
-// m <= n; rows of weights and out are rows of heads in sentence order. A block of G's columns is
-// transposed into rows first.
 static_assert(kHeads == kBlock);
 
+// out[i][m] = max(0, weights[i][m] * gradient[position[m]][column + i]) for i < count <= kBlock and
+// m <= n. weights[i] and out[i] are rows of heads in sentence order. The block of columns of the
+// gradient is first transposed into rows, in `transposed`.
 void multiply_transposed(const double* gradient, size_t ld, size_t n, const int32_t* position,
                          size_t column, const double* const* weights, double* transposed,
                          double* const* out, size_t count) {
@@ -38,6 +40,7 @@ void multiply_transposed(const double* gradient, size_t ld, size_t n, const int3
   }
 }
 
+}  // namespace
 }  // namespace taproot::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -49,13 +52,12 @@ HWY_EXPORT(multiply_transposed);
 
 namespace {
 
-void fill_wide_marginals(const FactorData& data, const Scratch& scratch, EdgeMatrix out) {
+void fill_wide_marginals(const FactorData& data, const Wide* gradient, EdgeMatrix out) {
   const ScoreTable& table = data.table;
+  const MatrixView g(gradient, table.ld);
   for (int h = 0; h <= table.n; ++h) {
     for (int m = 0; m <= table.n; ++m) {
-      const auto row = static_cast<std::size_t>(data.position[static_cast<std::size_t>(m)]);
-      const auto column = static_cast<std::size_t>(data.position[static_cast<std::size_t>(h)]);
-      const Wide p = wide_weight(table, h, m) * scratch.wide_square[row * table.ld + column];
+      const Wide p = wide_weight(table, h, m) * g(data.position[m], data.position[h]);
       out.data[h * out.head_stride + m] = non_negative(p.to_double());
     }
   }
@@ -74,16 +76,17 @@ void fill_wide_marginals(const FactorData& data, const Scratch& scratch, EdgeMat
 
 void fill_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out) {
   gradient_of(data, scratch);
+  const ReverseScratch& reverse = scratch.get<ReverseScratch>();
   if (!data.tame) {
-    fill_wide_marginals(data, scratch, out);
+    fill_wide_marginals(data, reverse.wide_gradient.data(), out);
   } else {
-    const auto n = static_cast<std::size_t>(data.table.n);
+    const std::size_t nodes = data.table.nodes();
     const std::size_t ld = data.table.ld;
-    double* transposed = scratch.panel.resize(2 * kHeads * ld);
+    double* transposed = scratch.get<QueryScratch>().head_rows.resize(2 * kHeads * ld);
     double* computed = transposed + kHeads * ld;
-    // Eight heads at a time, in the order of elimination: there G's cache lines are read whole.
-    for (std::size_t column = 0; column <= n; column += kHeads) {
-      const std::size_t count = std::min(kHeads, n + 1 - column);
+    // Eight heads at a time, in the order of elimination, read whole cache lines of the gradient.
+    for (std::size_t column = 0; column < nodes; column += kHeads) {
+      const std::size_t count = std::min(kHeads, nodes - column);
       const double* weights[kHeads];
       double* rows[kHeads];
       for (std::size_t i = 0; i < count; ++i) {
@@ -92,7 +95,7 @@ void fill_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out) {
         rows[i] = out.data + head * out.head_stride;
       }
       HWY_DYNAMIC_DISPATCH(multiply_transposed)
-      (scratch.square.data(), ld, n, data.position.data(), column, weights, transposed, rows,
+      (reverse.gradient, ld, nodes - 1, data.position.data(), column, weights, transposed, rows,
        count);
     }
   }
@@ -101,8 +104,7 @@ void fill_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out) {
 
 const double* marginals_in(const FactorData& data, Scratch& scratch) {
   if (data.has_marginals) return data.marginals.data();
-  const std::size_t size = (static_cast<std::size_t>(data.table.n) + 1) * data.table.ld;
-  double* p = scratch.probabilities.resize(size);
+  double* p = scratch.get<QueryScratch>().marginals.resize(data.table.size());
   fill_marginals(data, scratch, {p, static_cast<std::ptrdiff_t>(data.table.ld)});
   return p;
 }
@@ -110,9 +112,8 @@ const double* marginals_in(const FactorData& data, Scratch& scratch) {
 void keep_marginals(Factorization& f, Workspace& workspace) {
   FactorData& data = Access::data(f);
   if (data.has_marginals) return;
-  const std::size_t ld = data.table.ld;
-  double* p = data.marginals.resize((static_cast<std::size_t>(data.table.n) + 1) * ld);
-  fill_marginals(data, Access::scratch(workspace), {p, static_cast<std::ptrdiff_t>(ld)});
+  double* p = data.marginals.resize(data.table.size());
+  fill_marginals(data, Access::scratch(workspace), {p, static_cast<std::ptrdiff_t>(data.table.ld)});
   data.has_marginals = true;
 }
 
@@ -126,14 +127,14 @@ void marginals(const Factorization& f, EdgeMatrix out, Workspace& workspace) {
     return detail::fill_marginals(data, detail::Access::scratch(workspace), out);
   }
   for (int h = 0; h <= f.n(); ++h) {
-    std::copy_n(data.marginals.data() + static_cast<std::size_t>(h) * data.table.ld, f.n() + 1,
+    std::copy_n(detail::MatrixView(data.marginals.data(), data.table.ld).row(h), f.n() + 1,
                 out.data + h * out.head_stride);
   }
 }
 
 std::vector<double> marginals(const Factorization& f) {
   detail::require_ok(f);
-  const std::size_t side = static_cast<std::size_t>(f.n()) + 1;
+  const std::size_t side = detail::node_count(f.n());
   std::vector<double> out(side * side);
   Workspace workspace;
   marginals(f, {out.data(), static_cast<std::ptrdiff_t>(side)}, workspace);

@@ -18,9 +18,7 @@ double scaled_log_partition(const FactorData& data) {
 }
 
 const double* weights_of(const FactorData& data, int head, double* memory) {
-  if (data.has_weights()) {
-    return data.weights.data() + static_cast<std::size_t>(head) * data.table.ld;
-  }
+  if (data.has_weights()) return MatrixView(data.weights.data(), data.table.ld).row(head);
   fill_weights(data.table, head, head + 1, memory);
   return memory;
 }

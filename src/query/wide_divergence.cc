@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/wide_divergence.h"
+#include "query/query_scratch.h"
 
 #include <cstdlib>
 
@@ -47,14 +48,14 @@ Entry sum(const Entry& a, const Entry& b) {
 class Entries {
  public:
   Entries(const FactorData& p, const FactorData& q, Scratch& scratch) : ld_(p.table.ld) {
-    const auto nodes = static_cast<std::size_t>(p.table.n) + 1;
-    p_ = scratch.wide_square.resize(nodes * ld_);
-    q_ = scratch.wide_matrix.resize(nodes * ld_);
-    gap_ = scratch.tangents.resize(nodes * ld_);
+    QueryScratch& own = scratch.get<QueryScratch>();
+    p_ = own.wide_tangents.resize(2 * p.table.size());
+    q_ = p_ + p.table.size();
+    gap_ = own.tangents.resize(p.table.size());
     for (int m = 1; m <= p.table.n; ++m) {
       for (int h = 0; h <= p.table.n; ++h) {
-        const int head = p.order[static_cast<std::size_t>(h)];
-        const int modifier = p.order[static_cast<std::size_t>(m)];
+        const int head = p.order[h];
+        const int modifier = p.order[m];
         // An edge that q forbids is in no tree of p, so p may forbid it, too.
         const bool allowed = q.table.allows(head, modifier);
         set(h, m,

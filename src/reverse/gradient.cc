@@ -3,24 +3,29 @@
 
 #include <algorithm>
 
+#include "eliminate/eliminate_scratch.h"
+#include "reverse/reverse_scratch.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reverse/gradient.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h: once per target.
+// The includes below follow foreach_target.h, because they are compiled once per target.
 #include "core/product-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
+namespace {
 
-// Words come back in panels [begin, end). For the words before the panel, the new columns of G
-// depend on G's old part alone, and so do the sums gu over them: two matrix products. What is left
-// within a panel is done word by word.
+// Words come back in panels [begin, end). The panel's columns of G in the rows before it depend
+// only on the old part of G, and so do the parts of the sums gu over those rows: these are two
+// matrix products. The rest of a panel is done word by word.
 class ReversePass {
  public:
-  ReversePass(const Factors<double>& f, double* g, Scratch& scratch) : f_(f), ld_(f.ld), g_(g) {
-    // Wide panels for large n, where the products must not be bound by memory.
+  ReversePass(const Factors<double>& f, double* g, Buffer<double>& panel)
+      : f_(f), ld_(f.ld), g_(g) {
+    // For large n, wider panels keep the products from waiting for memory.
     panel_ = f.n >= 256 ? 32 : kBlock;
-    double* memory = scratch.panel.resize((2 * panel_ + 1) * ld_);
+    double* memory = panel.resize((2 * panel_ + 1) * ld_);
     sums_ = memory;
     heads_ = memory + panel_ * ld_;
     share_ = memory + 2 * panel_ * ld_;
@@ -43,7 +48,7 @@ class ReversePass {
   double inverse_pivot(size_t k) const { return 1 / f_.pivot_data[k]; }
   static size_t padded(size_t count) { return (count + kBlock - 1) / kBlock * kBlock; }
 
-  // G[k][m] for m < begin and k in the panel, and then gu over those m.
+  // Computes G[k][m] for m < begin and k in the panel, and then gu summed over these m.
   void return_to_old_words(size_t begin, size_t end) {
     const size_t columns = padded(end - begin);
     transpose_heads(begin, end);
@@ -53,8 +58,8 @@ class ReversePass {
       const size_t offset = group - begin;
       add_product(row(1) + group, ld_, begin - 1, kBlock, {row(1) + begin, ld_, 1},
                   heads_ + begin * panel_ + offset, panel_, offset);
-      // Columns x of the group satisfy x = (b + x T) / pivots, T[l][k] = A[l][k] within the group:
-      // x = b M with M = 1/pivots + T/pivots M, again non-negative.
+      // The columns x of a group satisfy x = (b + x T) / pivots with T[l][k] = A[l][k]. So x = b M
+      // with M = 1/pivots + T/pivots M. All of these are non-negative.
       Block m[kBlock];
       triangle_inverse<false>(
           size,
@@ -72,7 +77,7 @@ class ReversePass {
                 begin - 1);
   }
 
-  // heads_[h][k - begin] = A[h][k] for h < end, and 0 where the panel is not full.
+  // heads_[h][k - begin] = A[h][k] for h < end, and 0 beyond the last word of the panel.
   void transpose_heads(size_t begin, size_t end) {
     const size_t full = begin + (end - begin) / kSquare * kSquare;
     for (size_t k = begin; k < full; k += kSquare) {
@@ -133,15 +138,16 @@ class ReversePass {
   size_t ld_;
   double* g_;
   size_t panel_;
-  double* sums_;   // [panel][ld]: gu of the panel's words
+  double* sums_;   // [panel][ld]: gu of the panel's words.
   double* heads_;  // [ld][panel]
   double* share_;  // [ld]
 };
 
-void reverse_pass(const Factors<double>& f, double* g, Scratch& scratch) {
-  ReversePass(f, g, scratch).run();
+void reverse_pass(const Factors<double>& f, double* g, Buffer<double>& panel) {
+  ReversePass(f, g, panel).run();
 }
 
+}  // namespace
 }  // namespace taproot::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -151,37 +157,35 @@ namespace taproot::detail {
 HWY_EXPORT(reverse_pass);
 
 void gradient(const Factors<double>& f, double* gradient, Scratch& scratch) {
-  HWY_DYNAMIC_DISPATCH(reverse_pass)(f, gradient, scratch);
+  HWY_DYNAMIC_DISPATCH(reverse_pass)(f, gradient, scratch.get<ReverseScratch>().panel);
 }
 
 Factors<Wide> wide_factors_of(const FactorData& data, Scratch& scratch) {
-  Factors<Wide> f = data.wide_factors();
-  if (!data.wide) {
-    const std::size_t size = (static_cast<std::size_t>(data.table.n) + 1) * data.table.ld;
-    Wide* matrix = scratch.wide_matrix.resize(size + data.table.ld);
-    for (int m = 1; m <= data.table.n; ++m) {  // But for the diagonal, which may hold anything.
-      const std::size_t row = static_cast<std::size_t>(m) * data.table.ld;
-      for (int h = 0; h <= data.table.n; ++h) {
-        const std::size_t at = row + static_cast<std::size_t>(h);
-        matrix[at] = h == m ? Wide(0.0) : Wide(data.matrix[at]);
-      }
-      matrix[size + static_cast<std::size_t>(m)] = data.pivot[static_cast<std::size_t>(m)];
-    }
-    f.matrix = matrix;
-    f.pivot_data = matrix + size;
+  if (data.wide) return data.wide_factors();
+  const ScoreTable& table = data.table;
+  ReverseScratch& own = scratch.get<ReverseScratch>();
+  const MatrixView from(data.matrix.data(), table.ld);
+  const MatrixView to(own.wide_matrix.resize(table.size()), table.ld);
+  own.wide_pivot.resize(table.ld);
+  for (int m = 1; m <= table.n; ++m) {
+    // The diagonal of the factors is not defined, and may hold numbers that Wide does not take.
+    for (int h = 0; h <= table.n; ++h) to(m, h) = h == m ? Wide(0.0) : Wide(from(m, h));
+    own.wide_pivot[m] = data.pivot[m];
   }
-  return f;
+  return {table.n, table.root, table.ld, own.wide_matrix.data(), own.wide_pivot.data()};
 }
 
 void gradient_of(const FactorData& data, Scratch& scratch) {
-  const std::size_t ld = data.table.ld;
-  const std::size_t size = (static_cast<std::size_t>(data.table.n) + 1) * ld;
+  const ScoreTable& table = data.table;
+  ReverseScratch& own = scratch.get<ReverseScratch>();
   if (data.tame) {
-    gradient(data.factors(), scratch.square.resize(size), scratch);
+    double* memory = matrix_memory(data, own.gradient_memory, scratch);
+    gradient(data.factors(), memory, scratch);
+    own.gradient = memory;
   } else {
-    Wide* share = scratch.wide_rows.resize(2 * ld);
-    gradient_simply(wide_factors_of(data, scratch), scratch.wide_square.resize(size), share,
-                    share + ld);
+    Wide* share = own.wide_rows.resize(2 * table.ld);
+    gradient_simply(wide_factors_of(data, scratch), own.wide_gradient.resize(table.size()), share,
+                    share + table.ld);
   }
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reverse pass: G[h][m] = d log Z / d A[h][m] of the scaled weights, by position, row =
-// modifier.
+// The reverse pass computes G[h][m] = d log Z / d A[h][m] for the scaled weights A, by position,
+// row = modifier. It brings the words back in the opposite order of elimination, k = 2..n.
 //
-// G over the words 1..k-1 does not change when k comes back, so only k's row and column are new:
+// When k comes back, G over ROOT and the words 1..k-1 stays the same, and only the edges into and
+// out of k are new:
 //   gu[h]    = sum over m < k of G[h][m] A[k][m]          E = sum over h < k of share_k[h] gu[h]
 //   G[h][k]  = ((1 - E) + gu[h]) / pivot_k                (single-root, h = ROOT: gu[0] / pivot_k)
 //   G[k][m]  = sum over h < k of share_k[h] G[h][m]
-// with share_k[h] = A[h][k] / pivot_k.
+// where share_k[h] = A[h][k] / pivot_k. docs/math.md derives this.
 #pragma once
 
 #include "core/buffer.h"
@@ -15,17 +16,16 @@
 
 namespace taproot::detail {
 
-/// Fills gradient, [n+1][ld]; row 0, the diagonal and columns beyond n are 0. Only for factors that
-/// are tame: G is also wanted for edges of weight 0, where it is bounded by nothing else.
+/// Fills gradient, [n+1][ld]. Row 0, the diagonal and the columns beyond n are 0. The factors must
+/// be tame, because G may be large at edges of weight 0, where no marginal bounds it.
 void gradient(const Factors<double>& f, double* gradient, Scratch& scratch);
 
-/// The same by the definition over any scalar: the reference of the tests, and on Wide the way for
-/// what is not tame. `share` and `gu` are scratch for n+1 scalars each.
+/// gradient() by its definition, over any scalar. The library uses it over Wide for factors that
+/// are not tame, and the tests compare gradient() with it. `share` and `gu` are scratch memory for
+/// n+1 scalars each.
 template <typename T>
 void gradient_simply(const Factors<T>& f, T* gradient, T* share, T* gu) {
-  const auto g = [&](int h, int m) -> T& {
-    return gradient[static_cast<std::size_t>(m) * f.ld + static_cast<std::size_t>(h)];
-  };
+  const auto g = [&](int h, int m) -> T& { return MatrixView(gradient, f.ld)(m, h); };
   for (int m = 0; m <= f.n; ++m) {
     for (int h = 0; h <= f.n; ++h) g(h, m) = T(0);
   }
@@ -51,9 +51,10 @@ void gradient_simply(const Factors<T>& f, T* gradient, T* share, T* gu) {
   }
 }
 
-/// The gradient's ROOT row alone, single-root, into g[1..n]: G[0][k] = sum over m < k of
-/// G[0][m] A[k][m] / pivot_k, in O(n^2) and free of subtraction. In double for data that is tame.
-/// Each G[0][m], once known, is pushed on to the sums of the words k > m: that runs along rows.
+/// The gradient's ROOT row alone, for single-root factors that are tame or over Wide: g[k] =
+/// G[0][k] = sum over m < k of G[0][m] A[k][m] / pivot_k for k = 1..n, in O(n^2) and without
+/// subtraction. Once G[0][m] is known, it is added to the sums of all words k > m, so that memory
+/// is read by rows.
 template <typename T>
 void root_gradient(const Factors<T>& f, T* g) {
   for (int k = 1; k <= f.n; ++k) g[k] = T(k == 1 ? 1 : 0);
@@ -64,10 +65,11 @@ void root_gradient(const Factors<T>& f, T* g) {
   }
 }
 
-/// The factors over Wide, in scratch if the data has them in double.
+/// The factors of `data` over Wide: its own or, if it has them in double, converted ones in
+/// ReverseScratch.
 Factors<Wide> wide_factors_of(const FactorData& data, Scratch& scratch);
 
-/// Fills scratch.square with the gradient if the data is tame, scratch.wide_square if not.
+/// Fills ReverseScratch::gradient if the data is tame, and ReverseScratch::wide_gradient if not.
 void gradient_of(const FactorData& data, Scratch& scratch);
 
 }  // namespace taproot::detail

@@ -3,26 +3,30 @@
 
 #include <algorithm>
 
+#include "reverse/reverse_scratch.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reverse/tangent.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h: once per target.
+// The includes below follow foreach_target.h, because they are compiled once per target.
 #include "core/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
+namespace {
 
-// Rows that are worked on together, for one word that goes or comes back: they share what is read
-// of that word. The order of all sums is the same for any number of rows.
-inline constexpr size_t kRowsTogether = kLanes == 8 ? 4 : 2;
+// The number of rows that one word updates together, so that what belongs to the word is read once
+// for all of them. The order of all sums is the same for any number of rows.
+constexpr size_t kRowsTogether = kLanes == 8 ? 4 : 2;
 
-// Row k of the tangent holds dA[h][k] until k is eliminated, then dshare_k for h < k; and dA[h][k]
-// as h was eliminated for h > k.
+// Row k of the tangent holds dA[h][k] until k is eliminated. From then on it holds dshare_k[h] for
+// h < k and, for h > k, dA[h][k] as it was when h was eliminated.
 class TangentPass {
  public:
-  TangentPass(const Factors<double>& f, const double* g, double* da, double* dg, Scratch& scratch)
+  TangentPass(const Factors<double>& f, const double* g, double* da, double* dg,
+              Buffer<double>& rows)
       : f_(f), n_(static_cast<size_t>(f.n)), ld_(f.ld), g_(g), da_(da), dg_(dg) {
-    dpivot_ = scratch.panel.resize(4 * ld_);
+    dpivot_ = rows.resize(4 * ld_);
     share_ = dpivot_ + ld_;
     dshare_ = share_ + ld_;
     dgu_ = dshare_ + ld_;
@@ -43,13 +47,13 @@ class TangentPass {
   double inverse_pivot(size_t k) const { return 1 / f_.pivot_data[k]; }
   bool single() const { return f_.root == RootRule::kSingle; }
 
-  // The first k entries of a row, from j on; zero for what is beyond.
+  // Loads entries j .. j+7 of a row, with zeros in place of the entries from k on.
   static HWY_INLINE Block load_below(size_t k, const double* row, size_t j) {
     const Block b = load(row + j);
     return j + kBlock > k ? first(k - j, b) : b;
   }
 
-  // Row by row, down from n: each first takes in the words eliminated before it.
+  // Goes through the rows from n down. Each row first takes in the words eliminated before it.
   void eliminate() {
     for (size_t end = n_ + 1; end > 1;) {
       const size_t begin = end > kRowsTogether ? end - kRowsTogether : 1;
@@ -135,7 +139,7 @@ class TangentPass {
     if (single()) dg(k)[0] = multiply_add(g(k)[0], -dpivot_[k], dgu_[0]) * inverse;
   }
 
-  // dG[k][m], and their part in dgu, for kRows words m.
+  // Computes dG[k][m] for kRows words m, and adds their terms to dgu.
   template <size_t kRows>
   HWY_INLINE void return_to(size_t k, size_t m) const {
     Block by_weight[kRows];
@@ -172,16 +176,17 @@ class TangentPass {
   double* da_;
   double* dg_;
   double* dpivot_;  // [ld]
-  double* share_;   // [ld], as the two below: of the word that comes back
+  double* share_;   // [ld]; this and the next two are of the word that comes back.
   double* dshare_;
   double* dgu_;
 };
 
 void tangent_pass(const Factors<double>& f, const double* g, double* da, double* dg,
-                  Scratch& scratch) {
-  TangentPass(f, g, da, dg, scratch).run();
+                  Buffer<double>& rows) {
+  TangentPass(f, g, da, dg, rows).run();
 }
 
+}  // namespace
 }  // namespace taproot::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -192,7 +197,8 @@ HWY_EXPORT(tangent_pass);
 
 void gradient_tangent(const Factors<double>& f, const double* gradient, double* tangent,
                       double* gradient_tangent, Scratch& scratch) {
-  HWY_DYNAMIC_DISPATCH(tangent_pass)(f, gradient, tangent, gradient_tangent, scratch);
+  HWY_DYNAMIC_DISPATCH(tangent_pass)
+  (f, gradient, tangent, gradient_tangent, scratch.get<ReverseScratch>().tangent_rows);
 }
 
 }  // namespace taproot::detail

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The derivative of the reverse pass when the weights move: dG, given G and dA of the weights as
-// they were before any elimination, by position, row = modifier. The values of both passes are
-// known, so only tangents are computed. Elimination, for k = n..2, with P_k = pivot_k:
+// The derivative of the reverse pass: dG, given G and the derivatives dA of the weights before any
+// elimination, by position, row = modifier. The values of elimination and reverse pass are known,
+// so only derivatives are computed. Elimination, for k = n..2, with P_k = pivot_k:
 //   dP_k        = sum over h < k of dA[h][k]              (single-root: without ROOT)
 //   dshare_k[h] = (dA[h][k] - share_k[h] dP_k) / P_k
 //   dA[h][m]   += dA[k][m] share_k[h] + A[k][m] dshare_k[h]
@@ -11,8 +11,8 @@
 //   dE       = sum over h < k of dshare_k[h] gu[h] + share_k[h] dgu[h]
 //   dG[h][k] = (dgu[h] - dE - G[h][k] dP_k) / P_k         (single-root, h = ROOT: without dE)
 //   dG[k][m] = sum over h < k of dshare_k[h] G[h][m] + share_k[h] dG[h][m]
-// The dshare_k sum to 0 (single-root: without ROOT, for which P_k G[0][k] = gu[0]), so P_k G[h][k]
-// may stand for gu[h] in dE.
+// dE may use P_k G[h][k] in place of gu[h]. The two differ by 1 - E for all heads alike, and the
+// dshare_k[h] sum to 0. (Single-root, this holds without ROOT, for which P_k G[0][k] = gu[0].)
 #pragma once
 
 #include "core/buffer.h"
@@ -20,22 +20,21 @@
 
 namespace taproot::detail {
 
-/// Fills gradient_tangent, [n+1][ld], as gradient() does, for factors that are tame. `tangent` is
-/// dA on entry, but for the diagonal and row 0, which may hold any finite number; it is used up.
+/// Fills gradient_tangent, [n+1][ld], with dG, in the layout of gradient(). The factors must be
+/// tame. `tangent` holds dA on entry and is overwritten. Its diagonal and row 0 may hold any finite
+/// numbers.
 void gradient_tangent(const Factors<double>& f, const double* gradient, double* tangent,
                       double* gradient_tangent, Scratch& scratch);
 
-/// The same by the definition over any scalar; `rows` is scratch for 4 (n+1) scalars.
+/// gradient_tangent() by its definition, over any scalar. `rows` is scratch memory for 4 (n+1)
+/// scalars.
 template <typename T>
 void gradient_tangent_simply(const Factors<T>& f, const T* gradient, T* tangent,
                              T* gradient_tangent, T* rows) {
-  const auto at = [&](int h, int m) {
-    return static_cast<std::size_t>(m) * f.ld + static_cast<std::size_t>(h);
-  };
-  const auto g = [&](int h, int m) { return gradient[at(h, m)]; };
-  const auto da = [&](int h, int m) -> T& { return tangent[at(h, m)]; };
-  const auto dg = [&](int h, int m) -> T& { return gradient_tangent[at(h, m)]; };
-  const auto length = static_cast<std::size_t>(f.n) + 1;
+  const auto g = [&](int h, int m) { return MatrixView(gradient, f.ld)(m, h); };
+  const auto da = [&](int h, int m) -> T& { return MatrixView(tangent, f.ld)(m, h); };
+  const auto dg = [&](int h, int m) -> T& { return MatrixView(gradient_tangent, f.ld)(m, h); };
+  const std::size_t length = node_count(f.n);
   T* share = rows;
   T* dshare = rows + length;
   T* dgu = rows + 2 * length;
@@ -46,7 +45,7 @@ void gradient_tangent_simply(const Factors<T>& f, const T* gradient, T* tangent,
     for (int h = first; h < k; ++h) dpivot[k] += da(h, k);
     for (int h = 0; h < k; ++h) {
       share[h] = f.into(k)[h] / f.pivot(k);
-      da(h, k) = (da(h, k) - share[h] * dpivot[k]) / f.pivot(k);  // From here on dshare_k.
+      da(h, k) = (da(h, k) - share[h] * dpivot[k]) / f.pivot(k);  // Now dshare_k[h].
     }
     for (int m = 1; m < k; ++m) {
       for (int h = 0; h < k; ++h) da(h, m) += da(k, m) * share[h] + f.out_of(k, m) * da(h, k);

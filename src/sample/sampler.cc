@@ -6,6 +6,7 @@
 #include "query/query.h"
 #include "sample/algorithm.h"
 #include "sample/conditionals/colbourn.h"
+#include "sample/sample_scratch.h"
 #include "sample/un_elimination/un_elimination.h"
 #include "sample/walk/alias.h"
 #include "sample/walk/walk.h"
@@ -53,9 +54,9 @@ Sampler& Sampler::operator=(Sampler&&) noexcept = default;
 
 // Alias slots of the root's law: its marginals, or for wilson-rc, wrongly, its edges' weights.
 void Sampler::Tables::build_root(const Factorization& f, Workspace& workspace) {
-  detail::Scratch& scratch = detail::Access::scratch(workspace);
+  auto& scratch = detail::Access::scratch(workspace).get<detail::SampleScratch>();
   const auto words = static_cast<std::size_t>(n);
-  double* p = scratch.probabilities.resize(2 * words);
+  double* p = scratch.root_law.resize(2 * words);
   if (algorithm == Algorithm::kWilsonRc) {
     // But for words that no tree has as its root: from there a walk would not end.
     const detail::FactorData& source = detail::Access::data(f);
@@ -69,7 +70,7 @@ void Sampler::Tables::build_root(const Factorization& f, Workspace& workspace) {
   } else {
     root_marginals(f, std::span(p, words), workspace);
   }
-  std::int32_t* work = scratch.integers.resize(2 * words);
+  std::int32_t* work = scratch.alias_queues.resize(2 * words);
   detail::fill_alias(p, n,
                      root_slots.resize(words * static_cast<std::size_t>(detail::alias_words(n))),
                      p + words, work, work + words);
@@ -107,7 +108,8 @@ bool Sampler::Tables::sample_walk(int root, std::uint64_t step_limit, detail::St
                                   ? detail::kBudgetPerWord * static_cast<std::uint64_t>(n)
                               : step_limit == 0 ? detail::kNoLimit
                                                 : step_limit;
-  std::uint8_t* in_tree = memory.supported.resize(static_cast<std::size_t>(n) + 1);
+  std::uint8_t* in_tree =
+      memory.get<detail::SampleScratch>().in_tree.resize(static_cast<std::size_t>(n) + 1);
   std::uint64_t taken = 0;
   bool finished = false;
   do {
@@ -158,7 +160,7 @@ std::size_t Sampler::sample(std::uint64_t id, const SampleOptions& options, std:
                   "trees are numbered below 2^32");
   detail::Scratch& memory = detail::Access::scratch(workspace);
   const auto n = static_cast<std::size_t>(tables_->n);
-  std::int32_t* heads = memory.heads.resize(n);
+  std::int32_t* heads = memory.get<detail::SampleScratch>().heads.resize(n);
   const detail::StreamKey key = detail::stream_key(options.seed, id);
   SampleStatistics taken;
   std::size_t written = 0;

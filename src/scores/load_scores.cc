@@ -8,48 +8,46 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "scores/load_scores.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h: once per target.
+// The includes below follow foreach_target.h, because they are compiled once per target.
 #include "core/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
+namespace {
 
-// Rows are taken in strips of this many: a block of their columns then keeps its maxima in a
-// register while the strip's cache lines are still near.
-inline constexpr size_t kStrip = 32;
+// Rows are loaded in strips of this many. A block of columns then keeps its maxima in a register
+// for the length of a strip, while the strip's cache lines stay in the cache.
+constexpr size_t kStrip = 32;
 
-// Row `head` of the view, converted, into dst[0..n].
+// Copies row `head` of the view to dst[0..n], converted to double.
 void copy_row(const ScoreView& view, size_t head, double* HWY_RESTRICT dst) {
-  const size_t count = static_cast<size_t>(view.n()) + 1;
+  const int n = view.n();
   const std::ptrdiff_t stride = view.modifier_stride();
   const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(head) * view.head_stride();
   if (const double* data = view.double_data()) {
-    for (size_t m = 0; m < count; ++m) {
-      dst[m] = data[offset + static_cast<std::ptrdiff_t>(m) * stride];
-    }
+    for (std::ptrdiff_t m = 0; m <= n; ++m) dst[m] = data[offset + m * stride];
   } else {
     const float* narrow = view.float_data() + offset;
-    for (size_t m = 0; m < count; ++m) {
-      dst[m] = static_cast<double>(narrow[static_cast<std::ptrdiff_t>(m) * stride]);
-    }
+    for (std::ptrdiff_t m = 0; m <= n; ++m) dst[m] = double{narrow[m * stride]};
   }
 }
 
-// The first `count` < kLanes doubles at p, then zeros; what lies behind them is not read.
+// Loads the first `count` < kLanes doubles at p, and zeros into the other lanes. It does not read
+// beyond them, because the caller's array may end there.
 HWY_INLINE V load_partial(const double* p, size_t count) {
   const D d;
 #if HWY_MAX_BYTES >= 32
   return hn::MaskedLoad(hn::FirstN(d, count), d, p);
-#else  // There the masked load is a whole one.
+#else  // On these targets a masked load would read the whole vector.
   HWY_ALIGN double lanes[kLanes] = {};
   for (size_t i = 0; i < count; ++i) lanes[i] = p[i];
   return hn::LoadU(d, lanes);
 #endif
 }
 
-// Copies the columns [j, j + kLanes) of rows [first, last) from source, blanks the cells that are
-// ignored, and raises top to the maxima over word heads. Whether all other cells are ordinary
-// scores.
+// Copies columns [j, j + kLanes) of rows [first, last) from source, writes -inf to the cells that
+// hold no edge, and raises `top` to the maxima over heads that are words. Returns whether all edges
+// have finite scores within the limits.
 HWY_INLINE bool load_columns(const double* source, std::ptrdiff_t source_stride, size_t j,
                              size_t first, size_t last, size_t n, double* scores, size_t ld,
                              V& top) {
@@ -70,14 +68,14 @@ HWY_INLINE bool load_columns(const double* source, std::ptrdiff_t source_stride,
     const V s = hn::IfThenElse(ignored, minus_inf, raw);
     hn::StoreU(s, d, scores + head * ld + j);
     if (head > 0) top = hn::Max(top, s);
-    // Beyond the limits, infinite or NaN. The common case is that there is none.
+    // A score is unusual if it is beyond the limits, infinite or NaN. Usually there is none.
     unusual = hn::Or(unusual, hn::AndNot(ignored, hn::Not(hn::Le(hn::Abs(raw), limit))));
   }
   return hn::AllFalse(d, unusual);
 }
 
-// Copies all rows into the table and takes the columns' maxima over word heads into table.scale.
-// Whether all scores are ordinary: neither forbidden nor bad.
+// Copies all rows into the table, and the columns' maxima over word heads into table.scale. Returns
+// whether all scores are finite and within the limits, so that none is forbidden or bad.
 bool load_rows(const ScoreView& view, ScoreTable& table) {
   const D d;
   const auto n = static_cast<size_t>(view.n());
@@ -114,26 +112,27 @@ void choose_scales(ScoreTable& table) {
   for (size_t j = 0; j < table.ld; j += kLanes) {
     const V root = hn::LoadU(d, table.row(0) + j);
     V top = hn::LoadU(d, scale + j);
-    // Single-root: ROOT counts only where there is no other head.
+    // Single-root, the score of the ROOT edge counts only for a word that has no other head.
     top = single ? hn::IfThenElse(hn::Eq(top, minus_inf), root, top) : hn::Max(top, root);
     const V rounded = hn::Round(hn::Mul(top, log2e));
     const V chosen = hn::IfThenZeroElse(hn::Eq(top, minus_inf), rounded);
     hn::StoreU(chosen, d, scale + j);
     root_scale = hn::Max(root_scale, hn::Sub(hn::Round(hn::Mul(root, log2e)), chosen));
     furthest = hn::Max(furthest, hn::Abs(chosen));
-    total += hn::GetLane(hn::SumOfLanes(d, chosen));  // Of integers: exact below 2^53.
+    total += hn::GetLane(hn::SumOfLanes(d, chosen));  // Integers, so exact below 2^53.
   }
   const double root_top = hn::GetLane(hn::MaxOfLanes(d, root_scale));
   table.root_scale = single && root_top != -HUGE_VAL ? root_top : 0.0;
   table.total_scale = total + table.root_scale;
   table.furthest_scale = hn::GetLane(hn::MaxOfLanes(d, furthest)) + std::abs(table.root_scale);
-  // The ROOT row has scales of its own.
+  // The second row of scales is for the ROOT row.
   for (size_t j = 0; j < table.ld; j += kLanes) {
     hn::StoreU(hn::Add(hn::LoadU(d, scale + j), hn::Set(d, table.root_scale)), d,
                scale + table.ld + j);
   }
 }
 
+}  // namespace
 }  // namespace taproot::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -145,7 +144,7 @@ HWY_EXPORT(choose_scales);
 
 namespace {
 
-// The first bad score in row-major order, or ok.
+// Reports the first bad score in row-major order, or ok if there is none.
 Outcome find_bad_score(const ScoreTable& table) {
   for (int h = 0; h <= table.n; ++h) {
     for (int m = 1; m <= table.n; ++m) {
@@ -162,12 +161,11 @@ Outcome load_scores(const ScoreView& view, RootRule root, ScoreTable& table) {
   table.n = view.n();
   table.root = root;
   if (view.n() == 0) return {Status::kEmpty};
-  const auto rows = static_cast<std::size_t>(view.n()) + 1;
   table.ld = leading_dimension(view.n());
-  table.scores.resize(rows * table.ld);
+  table.scores.resize(table.size());
   table.scale.resize(2 * table.ld);
   table.has_forbidden = !HWY_DYNAMIC_DISPATCH(load_rows)(view, table);
-  if (table.has_forbidden) {  // Or bad scores, to be told apart.
+  if (table.has_forbidden) {  // Or it has bad scores, which are looked for here.
     const Outcome outcome = find_bad_score(table);
     if (!outcome.ok()) return outcome;
   }
@@ -178,8 +176,7 @@ Outcome load_scores(const ScoreView& view, RootRule root, ScoreTable& table) {
 double scaled_score(const ScoreTable& table, int head, int modifier) {
   const double s = table.row(head)[modifier];
   if (s == -HUGE_VAL) return s;
-  return minus_k_ln2(s,
-                     table.scale[(head == 0 ? table.ld : 0) + static_cast<std::size_t>(modifier)]);
+  return minus_k_ln2(s, table.scale_of(head, modifier));
 }
 
 }  // namespace taproot::detail

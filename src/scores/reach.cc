@@ -6,19 +6,18 @@
 namespace taproot::detail {
 namespace {
 
-// A breadth-first search over words whose frontier and marks live in the scratch.
+// A breadth-first search over words. Its queue and marks are in the scratch memory.
 class Search {
  public:
   Search(const ScoreTable& table, ReachScratch& scratch) : table_(table) {
-    const auto nodes = static_cast<std::size_t>(table.n) + 1;
-    seen_ = scratch.seen.resize(nodes);
-    queue_ = scratch.queue.resize(nodes);
+    seen_ = scratch.seen.resize(table.nodes());
+    queue_ = scratch.queue.resize(table.nodes());
     clear();
   }
 
   void clear() {
     std::fill(seen_, seen_ + table_.n + 1, std::uint8_t{0});
-    seen_[0] = 1;  // ROOT is nobody's modifier.
+    seen_[0] = 1;  // ROOT is never a modifier, so the search must not enter it.
     count_ = 0;
   }
   bool seen(int node) const { return seen_[node] != 0; }
@@ -34,11 +33,11 @@ class Search {
       if (!seen(m) && table_.allows(head, m)) start(m);
     }
   }
-  // Follows edges from head to modifier until nothing is new.
+  // Follows edges from head to modifier until no new word is found.
   void run() {
     for (; done_ < count_; ++done_) start_at_modifiers_of(queue_[done_]);
   }
-  // Follows edges from modifier to head, ROOT excepted.
+  // Follows edges from modifier to head, except into ROOT.
   void run_backwards() {
     for (; done_ < count_; ++done_) {
       for (int h = 1; h <= table_.n; ++h) {
@@ -71,7 +70,8 @@ bool find_last_words(const ScoreTable& table, ReachScratch& scratch, std::uint8_
     search.run();
     return search.count() == n;
   }
-  // If any word reaches all others, then so does the start of the last search of this sweep.
+  // If some word reaches all others, then so does the word at which the last search of this loop
+  // started: no earlier search found it.
   int mother = 1;
   for (int word = 1; word <= n; ++word) {
     if (search.seen(word)) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which trees exist is a matter of the graph of allowed edges, never of arithmetic.
+// Decides which trees exist by searching the graph of allowed edges, never by arithmetic: a sum of
+// weights may round to zero although there is a tree.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +11,21 @@
 
 namespace taproot::detail {
 
-/// Marks and queue of a search over the nodes 0..n.
+/// The marks and the queue of a search over the nodes 0..n.
 struct ReachScratch {
   Buffer<std::uint8_t> seen;
   Buffer<std::int32_t> queue;
 };
 
-/// Writes last[m] = 1 for the words m (1..n) that may be eliminated last: single-root, those that
-/// have a ROOT edge and reach every word through word edges, that is, the possible roots;
-/// multi-root, all words if ROOT reaches them all. Returns whether there is one, that is, whether
-/// there is a tree. O(n^2).
+/// Sets last[m] = 1 for the words m in 1..n that may be eliminated last, and 0 for the others.
+/// Single-root, these are the possible roots: words with a ROOT edge that reach every word through
+/// edges between words. Multi-root, these are all words if ROOT reaches them all. Returns whether
+/// there is such a word, which is whether there is a tree. O(n^2).
 bool find_last_words(const ScoreTable& table, ReachScratch& scratch, std::uint8_t* last);
 
-/// Whether some tree has the edge head -> modifier: it is allowed, and a possible root (ROOT itself
-/// for multi-root) reaches the head without passing through the modifier. `last` as found above.
-/// Marks all such heads of one modifier: supported[h] = 1. O(n^2).
+/// Sets supported[h] = 1 for the heads h of one modifier whose edge some tree has, and 0 for the
+/// others. The edge must be allowed, and a possible root (multi-root: ROOT itself) must reach the
+/// head without passing through the modifier. `last` is from find_last_words(). O(n^2).
 void find_supported_heads(const ScoreTable& table, const std::uint8_t* last, int modifier,
                           ReachScratch& scratch, std::uint8_t* supported);
 

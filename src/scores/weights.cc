@@ -10,14 +10,15 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "scores/weights.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h: once per target.
+// The includes below follow foreach_target.h, because they are compiled once per target.
 #include "core/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
+namespace {
 
-// exp_reduced() of exp_reduced.h in vectors. Many are in flight at once, so the form with the
-// fewest operations is the fastest.
+// exp_reduced() of core/exp_reduced.h in vectors. Many of these run at the same time, so the
+// form with the fewest operations is the fastest, although each step waits for the one before.
 HWY_INLINE V exp_reduced(V r) {
   const D d;
   constexpr ExpCoefficients k;
@@ -26,8 +27,8 @@ HWY_INLINE V exp_reduced(V r) {
   return hn::Add(hn::Set(d, 1.0), hn::MulAdd(q, hn::Mul(r, r), r));
 }
 
-// exp(s) 2^(e-k) where k lies beyond the vector code's argument reduction; lanes that are not kept
-// hold anything.
+// exp(s) 2^(e-k), lane by lane, for k too large for the argument reduction of the vector code. The
+// caller ignores lanes whose weight is to be stored as 0.
 HWY_NOINLINE V far_weights(V s, V k, V e) {
   const D d;
   HWY_ALIGN double score[kLanes];
@@ -44,11 +45,11 @@ HWY_NOINLINE V far_weights(V s, V k, V e) {
   return hn::LoadU(d, score);
 }
 
-// Rows are taken in strips, as in load_scores.cc.
-inline constexpr size_t kStrip = 32;
+// Rows are processed in strips, as in load_scores.cc.
+constexpr size_t kStrip = 32;
 
-// Columns [j, j + kLanes) of heads [first, last); out is the first of their rows. With kFar some
-// scales are beyond the argument reduction.
+// Fills columns [j, j + kLanes) of heads [first, last), whose rows begin at `out`. With kFar, some
+// scores may be too large for the argument reduction of the vector code.
 template <bool kFar>
 HWY_INLINE void fill_columns(const ScoreTable& table, size_t j, size_t first, size_t last,
                              double* HWY_RESTRICT out, V& sum, V& flushed) {
@@ -59,13 +60,13 @@ HWY_INLINE void fill_columns(const ScoreTable& table, size_t j, size_t first, si
   const V ln2_rest = hn::Set(d, kLn2Rest);
   const V flush = hn::Set(d, kFlushExponent);
   const V minus_inf = hn::Set(d, -HUGE_VAL);
-  // Adding this rounds to an integer, and leaves it in the low bits of the mantissa: shifted up
-  // there, it can be added to the exponent field of a double.
+  // Adding this number rounds to an integer and leaves the integer in the low bits of the mantissa.
+  // Shifted up by 52 bits, it can be added to the exponent field of a double.
   const V rounder = hn::Set(d, 0x1.8p52);
   const V word_scale = hn::LoadU(d, table.scale.data() + j);
   for (size_t head = first; head < last; ++head, out += table.ld) {
     const V scale = head == 0 ? hn::LoadU(d, table.scale.data() + table.ld + j) : word_scale;
-    const V s = hn::LoadU(d, table.row(static_cast<int>(head)) + j);
+    const V s = hn::LoadU(d, table.row(head) + j);
     const V k = hn::Sub(hn::MulAdd(s, log2e, rounder), rounder);
     const V e = hn::Sub(k, scale);
     const auto kept = hn::Ge(e, flush);  // False for -inf.
@@ -83,8 +84,8 @@ HWY_INLINE void fill_columns(const ScoreTable& table, size_t j, size_t first, si
   }
 }
 
-double weights(const ScoreTable& table, size_t first, size_t last, double* HWY_RESTRICT out,
-               double* HWY_RESTRICT sums) {
+double fill_rows(const ScoreTable& table, size_t first, size_t last, double* HWY_RESTRICT out,
+                 double* HWY_RESTRICT sums) {
   const D d;
   V flushed = hn::Set(d, -HUGE_VAL);
   const bool far = table.furthest_scale - kFlushExponent >= kShortRange;
@@ -101,30 +102,30 @@ double weights(const ScoreTable& table, size_t first, size_t last, double* HWY_R
       if (sums != nullptr) hn::StoreU(sum, d, sums + j);
     }
   }
-  // exp(s) < 2^(k + 1/2 + rounding), so one more is on the safe side.
+  // exp(s) < 2^(k + 1/2 + rounding), so adding 1 to the exponent gives a bound.
   return hn::GetLane(hn::MaxOfLanes(d, flushed)) + 1;
 }
 
+}  // namespace
 }  // namespace taproot::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace taproot::detail {
 
-HWY_EXPORT(weights);
+HWY_EXPORT(fill_rows);
 
-double fill_weights(const ScoreTable& table, int first, int last, double* weights_out,
-                    double* sums) {
-  return HWY_DYNAMIC_DISPATCH(weights)(table, static_cast<std::size_t>(first),
-                                       static_cast<std::size_t>(last), weights_out, sums);
+double fill_weights(const ScoreTable& table, int first, int last, double* weights, double* sums) {
+  return HWY_DYNAMIC_DISPATCH(fill_rows)(table, static_cast<std::size_t>(first),
+                                         static_cast<std::size_t>(last), weights, sums);
 }
 
 Wide wide_weight(const ScoreTable& table, int head, int modifier) {
   const double score = table.row(head)[modifier];
   if (score == -HUGE_VAL) return 0.0;
   const double k = std::nearbyint(score * kLog2e);
-  const double scale = table.scale[(head == 0 ? table.ld : 0) + static_cast<std::size_t>(modifier)];
-  return {std::exp(minus_k_ln2(score, k)), static_cast<std::int64_t>(k - scale)};
+  return {std::exp(minus_k_ln2(score, k)),
+          static_cast<std::int64_t>(k - table.scale_of(head, modifier))};
 }
 
 }  // namespace taproot::detail

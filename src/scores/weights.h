@@ -8,14 +8,14 @@
 namespace taproot::detail {
 
 /// weights[h - first][m] = exp(S[h][m]) 2^-(scale[m] (+ root_scale for h = 0)) for heads
-/// first..last-1 and all columns of the table; 0 where the edge is forbidden. At most 1 unit in the
-/// last place off. Returns an exponent e such that no weight of an allowed edge that was set to 0
-/// is above 2^e; -inf when there was none. `sums`, if not null, takes the columns' sums over those
-/// heads (ld entries).
+/// first..last-1 and all columns of the table, and 0 where the edge is forbidden. The error is at
+/// most 1 unit in the last place. If `sums` is not null, it receives the sums of the columns over
+/// these heads (ld entries). Returns an exponent e such that every weight of an allowed edge that
+/// was stored as 0 is at most 2^e, or -inf if there is none.
 double fill_weights(const ScoreTable& table, int first, int last, double* weights,
                     double* sums = nullptr);
 
-/// The same weight on the wide scalar: never flushed.
+/// The same weight over Wide, which has the range to hold all of them.
 Wide wide_weight(const ScoreTable& table, int head, int modifier);
 
 }  // namespace taproot::detail

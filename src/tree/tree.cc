@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/check.h"
+#include "core/matrix_view.h"
 
 namespace taproot {
 namespace {
@@ -20,24 +21,19 @@ bool in_range(TreeView heads) {
 
 bool is_tree(TreeView heads) {
   if (heads.empty() || !in_range(heads)) return false;
-  // Each word is visited once: a walk stops at ROOT or at a word known to lead there. A walk that
-  // meets itself goes round in a cycle.
-  const std::size_t n = heads.size();
+  // Every word is visited once, because a walk stops at ROOT or at a word that is known to lead
+  // there. A walk that meets itself has found a cycle.
+  const auto n = static_cast<std::int32_t>(heads.size());
   constexpr std::int32_t kLeadsToRoot = -1;
-  std::vector<std::int32_t> walk(n + 1, 0);  // The walk that reached a word, or kLeadsToRoot.
+  // The number of the walk that reached a word, or kLeadsToRoot.
+  detail::IndexedVector<std::int32_t> walk(heads.size() + 1, 0);
   walk[0] = kLeadsToRoot;
-  for (std::size_t start = 1; start <= n; ++start) {
-    const auto mark = static_cast<std::int32_t>(start);
-    std::size_t node = start;
-    while (walk[node] == 0) {
-      walk[node] = mark;
-      node = static_cast<std::size_t>(heads[node - 1]);
-    }
-    if (walk[node] == mark) return false;
-    for (node = start; walk[node] == mark;) {
-      walk[node] = kLeadsToRoot;
-      node = static_cast<std::size_t>(heads[node - 1]);
-    }
+  const std::int32_t* head = heads.data();
+  for (std::int32_t start = 1; start <= n; ++start) {
+    std::int32_t node = start;
+    for (; walk[node] == 0; node = head[node - 1]) walk[node] = start;
+    if (walk[node] == start) return false;
+    for (node = start; walk[node] == start; node = head[node - 1]) walk[node] = kLeadsToRoot;
   }
   return true;
 }
@@ -51,13 +47,12 @@ bool is_tree(TreeView heads, RootRule root) {
 }
 
 double score(const ScoreView& scores, TreeView heads) {
-  detail::require(heads.size() == static_cast<std::size_t>(scores.n()), "score",
-                  "heads must have n entries");
+  detail::require(std::ssize(heads) == scores.n(), "score", "heads must have n entries");
   detail::require(in_range(heads), "score", "a head is outside 0..n");
   double sum = 0;
-  for (int m = 1; m <= scores.n(); ++m) {
-    const int head = heads[static_cast<std::size_t>(m) - 1];
-    if (head == m) return -HUGE_VAL;  // The diagonal holds no edges, whatever it holds.
+  int m = 0;
+  for (const std::int32_t head : heads) {
+    if (head == ++m) return -HUGE_VAL;  // The scores on the diagonal do not count.
     sum += scores(head, m);
   }
   return sum;
@@ -69,15 +64,15 @@ void to_adjacency(TreeView heads, std::span<std::uint8_t> adjacency) {
                   "adjacency must have (n+1)^2 entries");
   detail::require(in_range(heads), "to_adjacency", "a head is outside 0..n");
   std::fill(adjacency.begin(), adjacency.end(), std::uint8_t{0});
-  for (std::size_t m = 1; m < side; ++m) {
-    adjacency[static_cast<std::size_t>(heads[m - 1]) * side + m] = 1;
-  }
+  const detail::MatrixView matrix(adjacency.data(), side);
+  int m = 0;
+  for (const std::int32_t head : heads) matrix(head, ++m) = 1;
 }
 
 Tree from_adjacency(std::span<const std::uint8_t> adjacency, int n) {
   constexpr const char* kFunction = "from_adjacency";
   detail::require(n >= 0, kFunction, "the number of words is negative");
-  const std::size_t side = static_cast<std::size_t>(n) + 1;
+  const std::size_t side = detail::node_count(n);
   detail::require(adjacency.size() == side * side, kFunction,
                   "adjacency must have (n+1)^2 entries");
   Tree heads(side - 1, -1);

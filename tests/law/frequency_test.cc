@@ -28,14 +28,14 @@ SampleStatistics expect_marginals(const Problem& problem, Root root, Algorithm a
   EXPECT_TRUE(f.outcome().ok());
   Sampler sampler;
   Workspace workspace;
-  sampler.build(f, {algorithm, 5, 0}, workspace);
+  sampler.build(f, algorithm, workspace);
   const auto side = static_cast<std::size_t>(problem.n) + 1;
   std::vector<double> counts(side * side);
   Tree heads(side - 1);
   SampleStatistics statistics;
   for (std::size_t s = 0; s < trees; ++s) {
-    EXPECT_EQ(sampler.sample(1, static_cast<std::uint32_t>(s), 1, {heads.data(), 0}, workspace, {},
-                             &statistics),
+    EXPECT_EQ(sampler.sample(1, {algorithm, 5, 0, static_cast<std::uint32_t>(s)}, 1,
+                             {heads.data(), 0}, {}, &statistics, workspace),
               1U);
     if (s < 1000) {
       EXPECT_TRUE(is_tree(heads, f.root_rule()));
@@ -141,7 +141,7 @@ std::pair<double, double> guarded_by_sums(const Problem& problem, std::uint32_t 
   const Factorization f = factored(problem, Root::kMulti);
   Sampler exact;
   Workspace workspace;
-  exact.build(f, {Algorithm::kElimination, 5, 0}, workspace);
+  exact.build(f, Algorithm::kElimination, workspace);
   law::TreeCounts counts;
   double given_up = 0;
   for (std::uint32_t s = 0; s < trees; ++s) {
@@ -180,7 +180,8 @@ std::pair<double, double> guarded_by_sums(const Problem& problem, std::uint32_t 
       }
     }
     if (!passed) {
-      exact.sample(0, s, 1, {heads.data(), 0}, workspace);
+      exact.sample(0, {Algorithm::kElimination, 5, 0, s}, 1, {heads.data(), 0}, {}, nullptr,
+                   workspace);
       given_up += 1;
     }
     counts[heads] += 1;

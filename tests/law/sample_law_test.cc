@@ -66,11 +66,11 @@ TreeCounts count_trees(const Problem& problem, Root root, const SampleOptions& o
   const Factorization f = factored(problem, root);
   Sampler sampler;
   Workspace workspace;
-  sampler.build(f, options, workspace);
+  sampler.build(f, options.algorithm, workspace);
   const auto n = static_cast<std::size_t>(problem.n);
   std::vector<std::int32_t> heads(trees * n);
-  EXPECT_EQ(sampler.sample(3, 0, trees, {heads.data(), static_cast<std::ptrdiff_t>(n)}, workspace,
-                           {}, statistics),
+  EXPECT_EQ(sampler.sample(3, options, trees, {heads.data(), static_cast<std::ptrdiff_t>(n)}, {},
+                           statistics, workspace),
             trees);
   TreeCounts counts;
   for (std::size_t s = 0; s < trees; ++s) {
@@ -181,7 +181,7 @@ TEST(WrongSamplers, AFreshRootAfterTheBudgetIsRejected) {
       };
       int root = sample_root();
       std::uint64_t steps = 0;
-      while (!walk.run(root, 40, stream, in_tree.data(), heads.data(), steps)) {
+      while (!walk.run(root, 40, stream, in_tree.data(), heads.data(), steps, nullptr)) {
         if (fresh) root = sample_root();
       }
       counts[heads] += 1;

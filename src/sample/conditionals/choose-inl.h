@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Choosing an index by weight: the first whose running sum passes a target. A block at a time; see
-// core/simd-inl.h for the guard. Sums of blocks and of their lanes round differently: what runs off
-// the end is the last index of positive weight.
+// Chooses an index by weight: the first at which the running sum passes a target. The sums run over
+// whole blocks, and then over the lanes of one block. The two round differently, so a search that
+// runs off the end takes the last index of positive weight. See core/simd-inl.h for the guard.
 #if defined(TAPROOT_SAMPLE_CHOOSE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAPROOT_SAMPLE_CHOOSE_INL_H_
 #undef TAPROOT_SAMPLE_CHOOSE_INL_H_
@@ -17,7 +17,7 @@ namespace taproot::detail::HWY_NAMESPACE {
 
 struct Scan {
   double target;
-  double before;
+  double before;  // The sum of all blocks so far.
 
   HWY_INLINE bool passes(Block block) {
     const double after = before + sum(block);
@@ -27,8 +27,8 @@ struct Scan {
   }
 };
 
-// Where in the block the running sum passes the target: how many lanes end at or below it, without
-// a branch that nobody could predict. Summed in another order than sum() it may run off the end.
+// The lane at which the running sum passes the target. It counts the lanes whose running sum is not
+// above the target, because a branch per lane would be unpredictable.
 HWY_INLINE int place(Block block, const Scan& scan) {
   HWY_ALIGN double lanes[kBlock];
   store(block, lanes);

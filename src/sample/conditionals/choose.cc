@@ -4,11 +4,12 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sample/conditionals/choose.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h: once per target.
+// The includes below follow foreach_target.h, because they are compiled once per target.
 #include "sample/conditionals/choose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
+namespace {
 
 double total_of(const double* weights, size_t ld) {
   Block total = broadcast(0.0);
@@ -25,6 +26,7 @@ int choose_at(const double* weights, size_t ld, double target) {
   return last_positive(weights, 0, static_cast<int>(ld));
 }
 
+}  // namespace
 }  // namespace taproot::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -6,12 +6,12 @@
 
 namespace taproot::detail {
 
-/// Sum of ld weights, ld a multiple of 8; in one fixed order.
+/// The sum of ld weights, where ld is a multiple of 8. The order of the additions is fixed.
 double sum_of(const double* weights, std::size_t ld);
 Wide sum_of(const Wide* weights, std::size_t ld);
 
-/// An index with probability weights[i] / total, total their sum_of(). Never one of weight 0,
-/// unless all are.
+/// Samples an index i with probability weights[i] / total, where total is sum_of() the weights.
+/// Never samples an index of weight 0, unless all weights are 0.
 int choose(const double* weights, std::size_t ld, double total, Stream& stream);
 int choose(const Wide* weights, std::size_t ld, const Wide& total, Stream& stream);
 

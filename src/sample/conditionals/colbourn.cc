@@ -3,16 +3,16 @@
 #include "core/format.h"
 
 #include "sample/conditionals/choose.h"
-#include "sample/conditionals/path_scratch.h"
+#include "sample/sample_scratch.h"
 
 namespace taproot::detail {
 namespace {
 
-// The heads of nodes i..n given those before, in the contracted form.
+// Samples the heads of nodes i..n given those before, by contraction.
 template <typename T>
-void draw_contracted(const Conditionals& conditionals, int sink, int i, Stream& stream,
-                     PathScratch& path, std::int32_t* heads) {
-  T* p = path.vectors<T>().resize(conditionals.ld());
+void sample_contracted(const Conditionals& conditionals, int sink, int i, Stream& stream,
+                       PathScratch& path, std::int32_t* heads) {
+  T* p = path.law<T>().resize(conditionals.ld());
   Contraction<T>& contraction = path.contraction<T>();
   contraction.start(conditionals, sink);
   for (; i <= conditionals.n(); ++i) {
@@ -24,15 +24,15 @@ void draw_contracted(const Conditionals& conditionals, int sink, int i, Stream& 
 
 }  // namespace
 
-bool Colbourn::sample(int root, Stream& stream, Scratch& memory, std::int32_t* heads) const {
+bool Colbourn::sample(int root, Stream& stream, Scratch& scratch, std::int32_t* heads) const {
   const Conditionals& c = conditionals_;
-  PathScratch& path = PathScratch::of(memory);
-  std::int32_t* node_heads = path.heads.resize(static_cast<std::size_t>(c.n()) + 1);
+  PathScratch& path = scratch.get<SampleScratch>().path;
+  std::int32_t* node_heads = path.heads.resize(node_count(c.n()));
   const int sink = c.node(root);
   node_heads[sink] = 0;
   int i = 1;
   if (row_error(c.visits(sink), 1) <= kColbournError) {
-    double* p = path.vectors_double.resize(c.ld());
+    double* p = path.law_double.resize(c.ld());
     path.rows.start(c, sink);
     for (; i <= c.n(); ++i) {
       if (i == sink) continue;
@@ -40,16 +40,16 @@ bool Colbourn::sample(int root, Stream& stream, Scratch& memory, std::int32_t* h
       path.rows.probabilities(i, p);
       if (!(path.rows.error() <= kColbournError)) break;
       const int head = choose(p, c.ld(), sum_of(p, c.ld()), stream);
-      if (!(p[head] > path.rows.error())) break;  // Perhaps impossible.
+      if (!(p[head] > path.rows.error())) break;  // It may be impossible.
       node_heads[i] = head;
       path.rows.decide(i, head);
     }
   }
   const bool contracted = i <= c.n();
   if (contracted && c.is_wide()) {
-    draw_contracted<Wide>(c, sink, i, stream, path, node_heads);
+    sample_contracted<Wide>(c, sink, i, stream, path, node_heads);
   } else if (contracted) {
-    draw_contracted<double>(c, sink, i, stream, path, node_heads);
+    sample_contracted<double>(c, sink, i, stream, path, node_heads);
   }
   c.to_words(node_heads, heads);
   return contracted;

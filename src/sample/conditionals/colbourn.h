@@ -6,16 +6,17 @@
 
 namespace taproot::detail {
 
-/// Colbourn's sampler: head by head, each from its marginals given those before.
+/// Colbourn's sampler: decides head by head, each by its probabilities given the heads before it
+/// (Colbourn, Myrvold and Neufeld 1996).
 class Colbourn {
  public:
   /// O(n^3).
   void build(const FactorData& data, Scratch& scratch) { conditionals_.build(data, scratch); }
 
-  /// Draws the heads of all words but `root` (multi-root: 0), whose head is ROOT: by rows of K,
-  /// n^3/2 multiply-adds, as long as no probability is off by more than 1e-10; contracted, up to
-  /// n^4/12, from there on. Returns whether it came to that.
-  bool sample(int root, Stream& stream, Scratch& memory, std::int32_t* heads) const;
+  /// Samples the heads of all words except `root` (multi-root: 0), whose head is ROOT. Uses rows of
+  /// K, with n^3/2 multiply-adds, while the error of each probability is at most 1e-10. From then
+  /// on it uses contraction, with up to n^4/12. Returns whether it had to.
+  bool sample(int root, Stream& stream, Scratch& scratch, std::int32_t* heads) const;
 
  private:
   Conditionals conditionals_;

@@ -6,19 +6,22 @@
 #include <numeric>
 
 #include "eliminate/condition.h"
-#include "eliminate/factor.h"
+#include "eliminate/factor_wide.h"
 #include "reverse/gradient.h"
+#include "reverse/reverse_scratch.h"
 #include "sample/conditionals/weights_by_modifier.h"
+#include "sample/sample_scratch.h"
 #include "scores/weights.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sample/conditionals/conditionals.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h: once per target.
+// The includes below follow foreach_target.h, because they are compiled once per target.
 #include "core/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
+namespace {
 
 // row[h] = base - own[h] + factor * sink_row[h], a row of K.
 void inverse_row(const double* HWY_RESTRICT own, double base, const double* HWY_RESTRICT sink_row,
@@ -29,6 +32,7 @@ void inverse_row(const double* HWY_RESTRICT own, double base, const double* HWY_
   }
 }
 
+}  // namespace
 }  // namespace taproot::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -39,77 +43,60 @@ HWY_EXPORT(inverse_row);
 
 namespace {
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
-// The factors over Wide from the weights: those in double, converted, would lack what underflowed.
-Factors<Wide> factor_wide(const FactorData& data, Scratch& scratch) {
-  const ScoreTable& table = data.table;
-  const std::size_t size = (index(table.n) + 1) * table.ld;
-  Wide* matrix = scratch.wide_matrix.resize(size + table.ld);
-  for (int m = 1; m <= table.n; ++m) {
-    for (int h = 0; h <= table.n; ++h) {
-      matrix[index(m) * table.ld + index(h)] =
-          wide_weight(table, data.order[index(h)], data.order[index(m)]);
-    }
+// The base-2 logarithm of the ratio of the largest to the smallest of some scores' exponentials.
+class ScoreRange {
+ public:
+  void add(double score) {
+    if (score == -HUGE_VAL) return;
+    high_ = std::max(high_, score);
+    low_ = std::min(low_, score);
   }
-  factor_simply(matrix, table.ld, table.n, table.root, matrix + size,
-                scratch.wide_rows.resize(2 * table.ld));
-  return {table.n, table.root, table.ld, matrix, matrix + size};
-}
+  double bits() const { return high_ > low_ ? (high_ - low_) * 1.4427 : 0.0; }
+
+ private:
+  double high_ = -HUGE_VAL;
+  double low_ = HUGE_VAL;
+};
 
 }  // namespace
 
 void Conditionals::to_nodes(const std::int32_t* heads, std::int32_t* node_heads) const {
-  for (int i = 1; i <= n(); ++i) node_heads[i] = node_[index(heads[word(i) - 1])];
+  for (int i = 1; i <= n(); ++i) node_heads[i] = node_[heads[word(i) - 1]];
 }
 
 void Conditionals::to_words(const std::int32_t* node_heads, std::int32_t* heads) const {
-  for (int i = 1; i <= n(); ++i) heads[word(i) - 1] = order_[index(node_heads[i])];
+  for (int i = 1; i <= n(); ++i) heads[word(i) - 1] = order_[node_heads[i]];
 }
 
-// The order by how much of a column's weight its largest entry has, which costs no elimination;
-// and whether the columns' ranges fit double.
+// Orders the words by how much of its column's weight the largest entry has, which takes no
+// elimination, and finds out whether the ranges of the columns fit into double.
 void Conditionals::build_order(const double* by_word, Scratch& scratch) {
   const ScoreTable& table = data_->table;
-  std::int32_t* order = order_.resize(index(n()) + 1);
-  std::int32_t* node = node_.resize(index(n()) + 1);
-  double* certainty = scratch.rows.resize(ld());
-  double range = 0;  // Bits.
+  double* certainty = scratch.get<SampleScratch>().certainty.resize(ld());
+  double bits = 0;
   for (int m = 1; m <= n(); ++m) {
-    const double* column = by_word + index(m) * ld();
-    double sum = 0;
-    double top = 0;
-    for (int h = 0; h <= n(); ++h) {
-      sum += column[h];
-      top = std::max(top, column[h]);
-    }
-    certainty[m] = sum > 0 ? top / sum : 1.0;  // A lone root has no other head.
-    double high = -HUGE_VAL;
-    double low = HUGE_VAL;
-    for (int h = single() ? 1 : 0; h <= n(); ++h) {
-      const double s = table.row(h)[m];
-      if (s == -HUGE_VAL) continue;
-      high = std::max(high, s);
-      low = std::min(low, s);
-    }
-    if (high > low) range += (high - low) * 1.4427;
+    const double* column = MatrixView(by_word, ld()).row(m);
+    const double sum = std::accumulate(column, column + nodes(), 0.0);
+    const double top = *std::max_element(column, column + nodes());
+    certainty[m] = sum > 0 ? top / sum : 1.0;  // A word without word heads can only be the root.
+    ScoreRange range;
+    for (int h = single() ? 1 : 0; h <= n(); ++h) range.add(table.row(h)[m]);
+    bits += range.bits();
   }
   if (single()) {
-    double high = -HUGE_VAL;
-    double low = HUGE_VAL;
-    for (int m = 1; m <= n(); ++m) {
-      if (!table.allows(0, m)) continue;
-      // Given its root, a tree lacks the root's column: the scales must be out.
-      high = std::max(high, scaled_score(table, 0, m));
-      low = std::min(low, scaled_score(table, 0, m));
-    }
-    range += (high - low) * 1.4427;
+    // Given its root, a tree lacks the root's column, so the scales of the columns must be removed
+    // before the scores of roots are compared.
+    ScoreRange range;
+    for (int m = 1; m <= n(); ++m) range.add(scaled_score(table, 0, m));
+    bits += range.bits();
   }
-  fits_double_ = data_->tame && range + (n() + 1) * std::log2(n() + 1) <= kFittingBits;
-  std::iota(order, order + n() + 1, 0);
-  std::stable_sort(order + 1, order + n() + 1,
+  fits_double_ = data_->tame && bits + (n() + 1) * std::log2(n() + 1) <= kFittingBits;
+  std::int32_t* order = order_.resize(nodes());
+  std::iota(order, order + nodes(), 0);
+  std::stable_sort(order + 1, order + nodes(),
                    [=](int a, int b) { return certainty[a] > certainty[b]; });
-  for (int i = 0; i <= n(); ++i) node[order[i]] = i;
+  node_.resize(nodes());
+  for (int i = 0; i <= n(); ++i) node_[order[i]] = i;
 }
 
 void Conditionals::build(const FactorData& data, Scratch& scratch) {
@@ -117,20 +104,16 @@ void Conditionals::build(const FactorData& data, Scratch& scratch) {
   has_wide_ = false;
   const double* by_word = weights_by_modifier(data, !single(), scratch);
   build_order(by_word, scratch);
-  double* weights = weights_.resize((index(n()) + 1) * ld());
-  double* sums = sums_.resize(index(n()) + 1);
-  std::fill(weights, weights + ld(), 0.0);
+  const MatrixView from(by_word, ld());
+  const MatrixView to(weights_.resize(size()), ld());
+  sums_.resize(nodes());
+  std::fill_n(weights_.data(), size(), 0.0);
   for (int i = 1; i <= n(); ++i) {
-    const double* from = by_word + index(word(i)) * ld();
-    double* to = weights + index(i) * ld();
-    std::fill(to, to + ld(), 0.0);
-    for (int h = 0; h <= n(); ++h) to[h] = from[word(h)];
-    sums[i] = std::accumulate(to, to + n() + 1, 0.0);
+    for (int h = 0; h <= n(); ++h) to(i, h) = from(word(i), word(h));
+    sums_[i] = std::accumulate(to.row(i), to.row(i) + nodes(), 0.0);
   }
-  double* visits = visits_.resize(index(n()) + 1);
-  std::fill(visits, visits + n() + 1, HUGE_VAL);
-  double* roots = roots_.resize(ld());
-  std::fill(roots, roots + ld(), 0.0);
+  std::fill_n(visits_.resize(nodes()), nodes(), HUGE_VAL);
+  std::fill_n(roots_.resize(ld()), ld(), 0.0);
   if (is_wide()) {
     widen(scratch);
   } else {
@@ -139,80 +122,78 @@ void Conditionals::build(const FactorData& data, Scratch& scratch) {
 }
 
 void Conditionals::build_rows(Scratch& scratch) {
+  SampleScratch& own = scratch.get<SampleScratch>();
   const FactorData* source = data_;
-  double* tree_sum = tree_sum_.resize(index(n()) + 1);
+  tree_sum_.resize(nodes());
   if (single()) {
-    double* by_position = scratch.rows.resize(2 * ld());
+    double* by_position = own.root_rows.resize(2 * ld());
     double* root_weights = by_position + ld();
     fill_weights(data_->table, 0, 1, root_weights);
     root_gradient(data_->factors(), by_position);
     for (int k = 1; k <= n(); ++k) {
-      const int word = data_->order[index(k)];
-      tree_sum[node(word)] = by_position[k];
-      roots_[index(node(word))] = by_position[k] * root_weights[word];
+      const int word = data_->order[k];
+      tree_sum_[node(word)] = by_position[k];
+      roots_[node(word)] = by_position[k] * root_weights[word];
     }
-    const double* likeliest = std::max_element(roots_.data() + 1, roots_.data() + n() + 1);
-    eliminate_given_root(*data_, word(static_cast<int>(likeliest - roots_.data())), scratch);
-    source = &scratch.other;
+    const double* likeliest = std::max_element(roots_.data() + 1, roots_.data() + nodes());
+    const auto root = static_cast<int>(likeliest - roots_.data());
+    eliminate_given_root(*data_, word(root), own.rooted, scratch);
+    source = &own.rooted;
     if (!source->tame) return;
   }
   gradient_of(*source, scratch);
-  const std::size_t size = (index(n()) + 1) * ld();
-  double* gradient = gradient_.resize(size);
-  std::fill(gradient, gradient + size, 0.0);
+  const MatrixView by_position(scratch.get<ReverseScratch>().gradient, ld());
+  const MatrixView gradient(gradient_.resize(size()), ld());
+  std::fill_n(gradient_.data(), size(), 0.0);
+  top_.resize(nodes());
   for (int m = 1; m <= n(); ++m) {
-    const double* row = scratch.square.data() + index(source->position[index(word(m))]) * ld();
-    for (int h = 0; h <= n(); ++h) {
-      gradient[index(m) * ld() + index(h)] = row[source->position[index(word(h))]];
-    }
-  }
-  double* top = top_.resize(index(n()) + 1);
-  for (int i = 1; i <= n(); ++i) {
-    const double* row = gradient + index(i) * ld();
-    top[i] = *std::max_element(row + (single() ? 1 : 0), row + n() + 1);  // ROOT is no head.
+    const double* from = by_position.row(source->position[word(m)]);
+    double* to = gradient.row(m);
+    for (int h = 0; h <= n(); ++h) to[h] = from[source->position[word(h)]];
+    // Single-root, ROOT is not among the heads of a word once the root is decided.
+    top_[m] = *std::max_element(to + (single() ? 1 : 0), to + nodes());
   }
   for (int s = single() ? 1 : 0; s <= (single() ? n() : 0); ++s) {
-    if (single() && !(roots_[index(s)] > 0)) continue;
+    if (single() && !(roots_[s] > 0)) continue;
     double most = 0;
     for (int i = 1; i <= n(); ++i) {
-      if (i != s) most = std::max(most, row_scale(s, i) * sums_[index(i)]);
+      if (i != s) most = std::max(most, row_scale(s, i) * sums_[i]);
     }
-    visits_[index(s)] = most;
+    visits_[s] = most;
   }
 }
 
 void Conditionals::widen(Scratch& scratch) {
   if (has_wide_) return;
+  SampleScratch& own = scratch.get<SampleScratch>();
   const ScoreTable& table = data_->table;
-  Wide* weights = wide_weights_.resize((index(n()) + 1) * ld());
-  Wide* roots = wide_roots_.resize(ld());
+  const MatrixView weights(wide_weights_.resize(size()), ld());
   for (int i = 1; i <= n(); ++i) {
-    Wide* to = weights + index(i) * ld();
-    std::fill(to, to + ld(), Wide(0.0));
-    for (int h = 0; h <= n(); ++h) {
-      const bool none = h == i || (single() && h == 0);
-      to[h] = none ? Wide(0.0) : wide_weight(table, word(h), word(i));
+    std::fill_n(weights.row(i), ld(), Wide(0.0));
+    for (int h = single() ? 1 : 0; h <= n(); ++h) {
+      if (h != i) weights(i, h) = wide_weight(table, word(h), word(i));
     }
   }
-  std::fill(roots, roots + ld(), Wide(0.0));
+  std::fill_n(wide_roots_.resize(ld()), ld(), Wide(0.0));
   if (single()) {
     const Factors<Wide> factors =
-        data_->wide ? data_->wide_factors() : factor_wide(*data_, scratch);
-    Wide* by_position = scratch.wide_rows.resize(2 * ld());
+        data_->wide ? data_->wide_factors()
+                    : factor_wide(*data_, own.wide_matrix, own.wide_pivot, scratch);
+    Wide* by_position = own.wide_root_row.resize(ld());
     root_gradient(factors, by_position);
     for (int k = 1; k <= n(); ++k) {
-      const int word = data_->order[index(k)];
-      roots[node(word)] = wide_weight(table, 0, word) * by_position[k];
+      const int word = data_->order[k];
+      wide_roots_[node(word)] = wide_weight(table, 0, word) * by_position[k];
     }
   }
   has_wide_ = true;
 }
 
 void Conditionals::start_row(int sink, int i, double* row) const {
-  const double* own = gradient_.data() + index(i) * ld();
-  const double* sink_row = gradient_.data() + index(sink) * ld();
-  const double factor = sink == 0 ? 0.0 : tree_sum_[index(i)] / tree_sum_[index(sink)];
-  HWY_DYNAMIC_DISPATCH(inverse_row)(own, own[sink], sink_row, factor, ld(), row);
+  const MatrixView gradient(gradient_.data(), ld());
+  const double factor = sink == 0 ? 0.0 : tree_sum_[i] / tree_sum_[sink];
+  HWY_DYNAMIC_DISPATCH(inverse_row)
+  (gradient.row(i), gradient(i, sink), gradient.row(sink), factor, ld(), row);
 }
 
 }  // namespace taproot::detail

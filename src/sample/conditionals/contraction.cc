@@ -9,16 +9,16 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sample/conditionals/contraction.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h: once per target.
+// The includes below follow foreach_target.h, because they are compiled once per target.
 #include "core/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
+namespace {
 
-// Eliminates words n, ..., i+1 other than the sink from matrix ([m][h]) and to_sink, leaving i and
-// the sink; then q[h] = P(a walk from h meets the sink before i) for the words after i. Columns
-// before i must be 0 in the block that i is in. Rows hold anything from the diagonal on once their
-// word is next.
+// Eliminates nodes n, ..., i+1 other than the sink from matrix ([m][h]) and to_sink. Then q[h], for
+// the nodes h after i, is the probability that a walk from h meets the sink before i. In the block
+// of i, columns before i must be 0. Entries from the diagonal on are not read after elimination.
 void walk_probabilities(double* HWY_RESTRICT matrix, size_t ld, size_t i, size_t n, size_t sink,
                         double* HWY_RESTRICT to_sink, double* HWY_RESTRICT pivot,
                         double* HWY_RESTRICT q) {
@@ -46,7 +46,7 @@ void walk_probabilities(double* HWY_RESTRICT matrix, size_t ld, size_t i, size_t
   for (size_t h = begin; h <= i; ++h) q[h] = 0;
   for (size_t k = i + 1; k <= n; ++k) {
     if (k == sink) {
-      q[k] = 0;  // Its columns are in to_sink.
+      q[k] = 0;  // The weights of its edges are in to_sink.
       continue;
     }
     const double* HWY_RESTRICT own = matrix + k * ld;
@@ -60,6 +60,7 @@ void walk_probabilities(double* HWY_RESTRICT matrix, size_t ld, size_t i, size_t
   }
 }
 
+}  // namespace
 }  // namespace taproot::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -70,25 +71,25 @@ HWY_EXPORT(walk_probabilities);
 
 namespace {
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
 void solve(double* matrix, std::size_t ld, int i, int n, int sink, double* to_sink, double* pivot,
            double* q) {
   HWY_DYNAMIC_DISPATCH(walk_probabilities)
-  (matrix, ld, index(i), index(n), index(sink), to_sink, pivot, q);
+  (matrix, ld, static_cast<std::size_t>(i), static_cast<std::size_t>(n),
+   static_cast<std::size_t>(sink), to_sink, pivot, q);
 }
 
-// The same by the definition.
+// walk_probabilities() by its definition, over Wide.
 void solve(Wide* matrix, std::size_t ld, int i, int n, int sink, Wide* to_sink, Wide* pivot,
            Wide* q) {
+  const MatrixView rows(matrix, ld);
   for (int k = n; k > i; --k) {
     if (k == sink) continue;
-    const Wide* own = matrix + index(k) * ld;
+    const Wide* own = rows.row(k);
     Wide all = to_sink[k];
     for (int h = i; h < k; ++h) all += own[h];
     pivot[k] = all;
     for (int m = i + 1; m < k; ++m) {
-      Wide* row = matrix + index(m) * ld;
+      Wide* row = rows.row(m);
       if (m == sink || row[k].is_zero()) continue;
       const Wide share = row[k] / all;
       for (int h = i; h < k; ++h) row[h] += share * own[h];
@@ -99,7 +100,7 @@ void solve(Wide* matrix, std::size_t ld, int i, int n, int sink, Wide* to_sink, 
   for (int k = i + 1; k <= n; ++k) {
     q[k] = Wide(0.0);
     if (k == sink) continue;
-    const Wide* own = matrix + index(k) * ld;
+    const Wide* own = rows.row(k);
     Wide all = to_sink[k];
     for (int h = i + 1; h < k; ++h) all += own[h] * q[h];
     q[k] = all / pivot[k];
@@ -120,16 +121,15 @@ void Contraction<T>::advance(int i, const std::int32_t* heads) {
   const Conditionals& c = *conditionals_;
   const std::size_t ld = c.ld();
   const int n = c.n();
-  T* matrix = matrix_.resize((index(n) + 1) * ld);
+  const MatrixView matrix(matrix_.resize(node_count(n) * ld), ld);
   T* to_sink = to_sink_.resize(ld);
-  std::int32_t* leads_to = leads_to_.resize(index(n) + 1);
+  std::int32_t* leads_to = leads_to_.resize(node_count(n));
   if (next_ > i) {
-    std::copy(c.weights<T>(1), c.weights<T>(n) + ld, matrix + ld);
+    std::copy(c.weights<T>(1), c.weights<T>(n) + ld, matrix.row(1));
     for (int m = 1; m <= n; ++m) {
-      T* row = matrix + index(m) * ld;
-      to_sink[m] = row[sink_];
-      row[sink_] = T(0);
-      row[0] = T(0);  // ROOT is the sink, or no head.
+      to_sink[m] = matrix(m, sink_);
+      matrix(m, sink_) = T(0);
+      matrix(m, 0) = T(0);  // ROOT is the sink, or it is not a head.
     }
     for (int x = 0; x <= n; ++x) leads_to[x] = x;
     leads_to[0] = sink_;
@@ -138,12 +138,10 @@ void Contraction<T>::advance(int i, const std::int32_t* heads) {
   for (; next_ < i; ++next_) {
     if (next_ == sink_) continue;
     const int end = leads_to[heads[next_]];
-    T* column = end == sink_ ? to_sink : matrix + end;
-    const std::size_t stride = end == sink_ ? 1 : ld;
     for (int m = next_ + 1; m <= n; ++m) {
-      T& merged = matrix[index(m) * ld + index(next_)];
-      // A self-loop is dropped.
-      if (m != end) column[index(m) * stride] += merged;
+      T& merged = matrix(m, next_);
+      // An edge from `end` to itself is dropped.
+      if (m != end) (end == sink_ ? to_sink[m] : matrix(m, end)) += merged;
       merged = T(0);
     }
     for (int x = 0; x <= n; ++x) leads_to[x] = leads_to[x] == next_ ? end : leads_to[x];
@@ -156,33 +154,33 @@ void Contraction<T>::probabilities(int i, const std::int32_t* heads, T* p) {
   const Conditionals& c = *conditionals_;
   const std::size_t ld = c.ld();
   const int n = c.n();
-  T* work = work_.resize((index(n) + 4) * ld);
-  T* to_sink = work + (index(n) + 1) * ld;
-  T* pivot = to_sink + ld;
-  T* q = pivot + ld;
-  const std::size_t begin = index(i) / 8 * 8;
+  const MatrixView from(matrix_.data(), ld);
+  const MatrixView work(work_.resize((node_count(n) + 3) * ld), ld);
+  T* to_sink = work.row(n + 1);
+  T* pivot = work.row(n + 2);
+  T* q = work.row(n + 3);
+  const int begin = i / 8 * 8;
   for (int m = i + 1; m <= n; ++m) {
-    const T* from = matrix_.data() + index(m) * ld;
-    std::copy(from + begin, from + ld, work + index(m) * ld + begin);
-    to_sink[m] = to_sink_[index(m)];
+    std::copy(from.row(m) + begin, from.row(m) + ld, work.row(m) + begin);
+    to_sink[m] = to_sink_[m];
   }
-  solve(work, ld, i, n, sink_, to_sink, pivot, q);
+  solve(work.row(0), ld, i, n, sink_, to_sink, pivot, q);
   q[sink_] = T(1);
   const T* weights = c.weights<T>(i);
   T total = T(0);
   for (int h = 0; h <= n; ++h) {
-    const int end = leads_to_[index(h)];
+    const int end = leads_to_[h];
     p[h] = end == i ? T(0) : weights[h] * q[end];
     total += p[h];
   }
-  if (!(T(0) < total)) {  // In double: what leads here has underflowed.
+  if (!(T(0) < total)) {  // The heads decided so far have underflowed, which only double does.
     TAPROOT_ASSERT((std::is_same_v<T, double>));
     std::fill_n(p, ld, T(0));
     return;
   }
   const T inverse = T(1) / total;
   for (int h = 0; h <= n; ++h) p[h] = p[h] * inverse;
-  for (std::size_t h = index(n) + 1; h < ld; ++h) p[h] = T(0);
+  std::fill(p + n + 1, p + ld, T(0));
 }
 
 template class Contraction<double>;

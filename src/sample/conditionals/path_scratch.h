@@ -6,24 +6,19 @@
 
 namespace taproot::detail {
 
-/// What deciding the heads of one tree needs, in double or Wide; kept in a workspace.
+/// The memory for deciding the heads of one tree, in double or over Wide.
 struct PathScratch {
   RowPath rows;
   Contraction<double> contraction_double;
   Contraction<Wide> contraction_wide;
-  Buffer<double> vectors_double;
-  Buffer<Wide> vectors_wide;
-  Buffer<std::int32_t> heads;  ///< By node.
+  Buffer<double> law_double;   ///< The probabilities of the next head, and masses beside them.
+  Buffer<Wide> law_wide;       ///< The same over Wide.
+  Buffer<std::int32_t> heads;  ///< [n+1]: the heads decided so far, by node.
 
   template <typename T>
   Contraction<T>& contraction();
   template <typename T>
-  Buffer<T>& vectors();
-
-  static PathScratch& of(Scratch& scratch) {
-    if (scratch.path == nullptr) scratch.path = std::make_shared<PathScratch>();
-    return *scratch.path;
-  }
+  Buffer<T>& law();
 };
 
 template <>
@@ -35,12 +30,12 @@ inline Contraction<Wide>& PathScratch::contraction() {
   return contraction_wide;
 }
 template <>
-inline Buffer<double>& PathScratch::vectors() {
-  return vectors_double;
+inline Buffer<double>& PathScratch::law() {
+  return law_double;
 }
 template <>
-inline Buffer<Wide>& PathScratch::vectors() {
-  return vectors_wide;
+inline Buffer<Wide>& PathScratch::law() {
+  return law_wide;
 }
 
 }  // namespace taproot::detail

@@ -12,7 +12,7 @@ void RowPath::start(const Conditionals& conditionals, int sink) {
   visits_ = conditionals.visits(sink);
   amplification_ = 1;
   decided_ = 0;
-  const auto nodes = static_cast<std::size_t>(conditionals.n()) + 1;
+  const std::size_t nodes = node_count(conditionals.n());
   rows_.resize(nodes * ld_);
   words_.resize(nodes);
   double* leads_to = leads_to_.resize(ld_);
@@ -36,10 +36,8 @@ void RowPath::decide(int i, int head) {
   const double pivot = own[i] - own[head];
   amplification_ *=
       pivot_amplification(std::max(own[i], conditionals_->row_scale(sink_, i)), pivot);
-  words_[decided_++] = {own, static_cast<std::size_t>(i), static_cast<std::size_t>(head),
-                        1 / pivot};
-  merge_leads(leads_to_.data(), i, leads_to_[static_cast<std::size_t>(head)], ld_,
-              leads_to_.data());
+  words_[decided_++] = {own, i, head, 1 / pivot};
+  merge_leads(leads_to_.data(), i, leads_to_[head], ld_, leads_to_.data());
 }
 
 }  // namespace taproot::detail

@@ -6,25 +6,27 @@
 
 namespace taproot::detail {
 
-/// The conditional law of one word's head after another from rows of K = L^-1, brought up to date
-/// for the heads decided so far: i n multiply-adds for word i. By node.
-///
-/// The accuracy is absolute, and error() says which.
+/// The law of one word's head after another, from rows of K = L^-1 that are updated for the heads
+/// decided so far. It takes i n multiply-adds for word i. Its error is absolute, so small
+/// probabilities may have no correct digits; error() bounds it. All indices are nodes of
+/// Conditionals.
 class RowPath {
  public:
-  /// Nothing decided. `conditionals` is read later on; it must have rows for this sink.
+  /// Starts with no head decided. `conditionals` must outlive this object and have rows for the
+  /// sink.
   void start(const Conditionals& conditionals, int sink);
 
-  /// Where the row of word i is, [ld]: for compute(), or for the caller to put back one of the same
-  /// path.
-  double* row(int i) { return rows_.data() + static_cast<std::size_t>(i) * ld_; }
+  /// The row of node i, [ld]. compute() fills it; or the caller copies back a row that it saved
+  /// when the same heads were decided.
+  double* row(int i) { return MatrixView(rows_.data(), ld_).row(i); }
   void compute(int i);
 
-  /// p[h], [ld], for the head of word i from its row. Not normalized: the sum is 1 up to error().
+  /// Fills p, [ld], with the probabilities of the heads of node i, from its row. They are not
+  /// normalized, so their sum is 1 only up to error().
   void probabilities(int i, double* p);
   void decide(int i, int head);
 
-  /// No probability asked for last is off by more; see row_error().
+  /// A bound on the error of the probabilities from the last call; see row_error().
   double error() const { return error_; }
 
  private:
@@ -35,8 +37,8 @@ class RowPath {
   double amplification_ = 1;
   double error_ = 0;
   std::size_t decided_ = 0;
-  Buffer<double> rows_;      // [i]
-  Buffer<double> leads_to_;  // [h]
+  Buffer<double> rows_;      // [i][ld]: each row as it was when i was decided.
+  Buffer<double> leads_to_;  // [h]: the undecided node or the sink that h leads to.
   Buffer<Decided> words_;
 };
 

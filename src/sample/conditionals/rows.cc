@@ -4,14 +4,15 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sample/conditionals/rows.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h: once per target.
+// The includes below follow foreach_target.h, because they are compiled once per target.
 #include "core/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
+namespace {
 
-void reduce(const Decided* decided, size_t words, size_t ld, size_t count,
-            double* HWY_RESTRICT rows) {
+void reduce_by_decided(const Decided* decided, size_t words, size_t ld, size_t count,
+                       double* HWY_RESTRICT rows) {
   for (size_t d = 0; d < words; ++d) {
     const Decided& w = decided[d];
     const double* HWY_RESTRICT other = w.row;
@@ -25,8 +26,8 @@ void reduce(const Decided* decided, size_t words, size_t ld, size_t count,
   }
 }
 
-void law(const double* HWY_RESTRICT weights, const double* HWY_RESTRICT row,
-         const double* HWY_RESTRICT leads_to, size_t i, size_t ld, double* HWY_RESTRICT p) {
+void fill_law(const double* HWY_RESTRICT weights, const double* HWY_RESTRICT row,
+              const double* HWY_RESTRICT leads_to, size_t i, size_t ld, double* HWY_RESTRICT p) {
   const D d;
   const V own = hn::Set(d, row[i]);
   const V itself = hn::Set(d, static_cast<double>(i));
@@ -38,7 +39,7 @@ void law(const double* HWY_RESTRICT weights, const double* HWY_RESTRICT row,
   }
 }
 
-void merge(const double* from, size_t word, double end, size_t ld, double* to) {
+void replace_leads(const double* from, size_t word, double end, size_t ld, double* to) {
   const D d;
   const V old = hn::Set(d, static_cast<double>(word));
   const V now = hn::Set(d, end);
@@ -48,28 +49,29 @@ void merge(const double* from, size_t word, double end, size_t ld, double* to) {
   }
 }
 
+}  // namespace
 }  // namespace taproot::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace taproot::detail {
 
-HWY_EXPORT(reduce);
-HWY_EXPORT(law);
-HWY_EXPORT(merge);
+HWY_EXPORT(reduce_by_decided);
+HWY_EXPORT(fill_law);
+HWY_EXPORT(replace_leads);
 
 void reduce_rows(const Decided* decided, std::size_t words, std::size_t ld, std::size_t count,
                  double* rows) {
-  HWY_DYNAMIC_DISPATCH(reduce)(decided, words, ld, count, rows);
+  HWY_DYNAMIC_DISPATCH(reduce_by_decided)(decided, words, ld, count, rows);
 }
 
 void row_law(const double* weights, const double* row, const double* leads_to, int i,
              std::size_t ld, double* p) {
-  HWY_DYNAMIC_DISPATCH(law)(weights, row, leads_to, static_cast<std::size_t>(i), ld, p);
+  HWY_DYNAMIC_DISPATCH(fill_law)(weights, row, leads_to, static_cast<std::size_t>(i), ld, p);
 }
 
 void merge_leads(const double* from, int word, double end, std::size_t ld, double* to) {
-  HWY_DYNAMIC_DISPATCH(merge)(from, static_cast<std::size_t>(word), end, ld, to);
+  HWY_DYNAMIC_DISPATCH(replace_leads)(from, static_cast<std::size_t>(word), end, ld, to);
 }
 
 }  // namespace taproot::detail

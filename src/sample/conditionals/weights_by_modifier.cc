@@ -4,16 +4,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "eliminate/eliminate_scratch.h"
 #include "query/query.h"
+#include "sample/sample_scratch.h"
 
 namespace taproot::detail {
 namespace {
 
-// A single-root sentence has scales for its ROOT row and its words that do not go together. Where a
-// walk draws ROOT among the other heads, each column is taken relative to its own largest score.
+// The scaled weights of a single-root sentence have a different scale in the ROOT row. If a walk
+// chooses ROOT among the other heads, each row is instead taken relative to its largest score.
 void fill_from_scores(const ScoreTable& table, double* out) {
   for (int m = 1; m <= table.n; ++m) {
-    double* row = out + static_cast<std::size_t>(m) * table.ld;
+    double* row = MatrixView(out, table.ld).row(m);
     double top = -HUGE_VAL;
     for (int h = 0; h <= table.n; ++h) top = std::max(top, table.row(h)[m]);
     for (int h = 0; h <= table.n; ++h) {
@@ -26,18 +28,18 @@ void fill_from_scores(const ScoreTable& table, double* out) {
 
 const double* weights_by_modifier(const FactorData& data, bool with_root, Scratch& scratch) {
   const ScoreTable& table = data.table;
-  const auto side = static_cast<std::size_t>(table.n) + 1;
-  const std::size_t ld = table.ld;
-  double* out = scratch.square.resize((side + 1) * ld);
+  SampleScratch& own = scratch.get<SampleScratch>();
+  double* out = matrix_memory(data, own.weights_by_modifier, scratch);
   if (with_root && table.root == RootRule::kSingle) {
     fill_from_scores(table, out);
     return out;
   }
-  double* memory = scratch.rows.resize(ld);
-  for (std::size_t h = 0; h < side; ++h) {
-    const double* weights = weights_of(data, static_cast<int>(h), memory);
-    for (std::size_t m = 1; m < side; ++m) {
-      out[m * ld + h] = h == 0 && !with_root ? 0.0 : weights[m];
+  const MatrixView by_modifier(out, table.ld);
+  double* memory = own.head_weights.resize(table.ld);
+  for (int h = 0; h <= table.n; ++h) {
+    const double* weights = weights_of(data, h, memory);
+    for (int m = 1; m <= table.n; ++m) {
+      by_modifier(m, h) = h == 0 && !with_root ? 0.0 : weights[m];
     }
   }
   return out;

@@ -8,8 +8,8 @@
 
 namespace taproot::detail {
 
-/// What un-elimination reads, by position: the factors, and two matrices made from them so that all
-/// of its scans run along rows. All matrices have rows of ld.
+/// The tables that un-elimination reads, by position: the factors, and two matrices made from them
+/// so that all scans run along rows. All matrices have rows of ld.
 template <typename T>
 struct EliminationTables {
   int n;
@@ -17,10 +17,10 @@ struct EliminationTables {
   std::size_t ld;
   const T* matrix;       ///< Factors<T>::matrix
   const T* pivot_data;   ///< Factors<T>::pivot_data
-  const T* share_data;   ///< [h][l] = A[h][l] / pivot_l as l was eliminated, l > h
+  const T* share_data;   ///< [h][l] = A[h][l] / pivot_l when l was eliminated, l > h
   const T* direct_data;  ///< [m][h] = A0[h][m], the weights before any elimination
-  /// [k][b]: the sum of into(k) over the heads that count in its pivot, up to the end of block b of
-  /// eight; +inf beyond the last. Rows of block_ld. For choosers that use it.
+  /// [k][b] is the sum of into(k) over the heads in blocks 0..b of eight (single-root: without
+  /// ROOT), and +inf beyond the last block. Rows of block_ld. Not all choosers use it.
   const T* block_end;
   std::size_t block_ld;
 
@@ -36,15 +36,17 @@ struct EliminationTables {
   }
 };
 
-/// What depends on the edges out of ROOT, n+1 entries each: replaced, it conditions on a root.
+/// The entries that depend on the edges out of ROOT, n+1 of each kind. Replacing them conditions
+/// the sampler on a root.
 template <typename T>
 struct RootColumn {
-  const T* into;    ///< A[0][k] as k was eliminated
-  const T* share;   ///< that / pivot_k
+  const T* into;    ///< A[0][k] when k was eliminated
+  const T* share;   ///< into[k] / pivot_k
   const T* direct;  ///< A0[0][k]
 };
 
-/// Fills a root column from direct[1..n]: only the ROOT row of the elimination is redone. O(n^2).
+/// Fills a root column from direct[1..n] by repeating the elimination for the ROOT row alone.
+/// O(n^2).
 template <typename T>
 TAPROOT_HOST_DEVICE void eliminate_root_row(const EliminationTables<T>& t, const T* direct, T* into,
                                             T* share) {
@@ -56,15 +58,15 @@ TAPROOT_HOST_DEVICE void eliminate_root_row(const EliminationTables<T>& t, const
   share[1] = T(0);
 }
 
-/// Memory of one draw, n+2 entries each.
+/// The memory for sampling one tree, n+2 entries each.
 template <typename T>
 struct UnEliminationScratch {
   std::int32_t* head;
-  std::int32_t* first_broken;  ///< The words whose edge breaks at k: a list for each k,
-  std::int32_t* next_broken;   ///< continued here; 0 ends it.
-  std::int32_t* children;
-  std::uint8_t* mark;
-  T* weight;
+  std::int32_t* first_broken;  ///< first_broken[k] starts the list of words whose edge breaks at k.
+  std::int32_t* next_broken;   ///< next_broken[m] is the word after m in its list, or 0.
+  std::int32_t* children;      ///< The number of modifiers of each node.
+  std::uint8_t* mark;          ///< Whether a node is connected to ROOT.
+  T* weight;                   ///< The weights of the connected heads.
 };
 
 }  // namespace taproot::detail

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sampling by un-elimination, over any scalar and any way of choosing; see core/simd-inl.h for the
-// guard.
+// Sampling by un-elimination, over any scalar and any way of choosing. Included once per target;
+// see core/simd-inl.h for the guard.
 //
-// Words come back in the reverse of the order in which they were eliminated, onto a tree over the
-// words that are there. An edge h -> m of that tree, made while words up to k are there, has the
-// weight
-//     A0[h][m] + sum over words l not yet back of A[l][m] A[h][l] / pivot_l :
-// it is drawn once which of these it stands for: the edge itself, or a path through l, its break
-// word. When k comes back, the edges that break at k are cut; k takes a head among the nodes that
-// are still connected to ROOT, by A[h][k], and becomes the head of the pieces that were cut off.
-// Summed over all ways in which the pieces may hang together, this is the weighted Cayley formula;
-// see docs/math.md.
+// Words return in the opposite order of elimination, and a tree over the words that have returned
+// is kept. An edge h -> m of this tree, made when the words up to k are there, has the weight
+//     A0[h][m] + sum over words l not yet back of A[l][m] A[h][l] / pivot_l.
+// One of these terms is sampled for it: the edge itself, or a path through l, its break word.
+// When k returns, the edges that break at k are cut. k takes a head h among the nodes that are
+// still connected to ROOT, by A[h][k], and becomes the head of the pieces that were cut off.
+// docs/math.md proves that this samples a tree by its weight.
 #if defined(TAPROOT_SAMPLE_UN_ELIMINATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAPROOT_SAMPLE_UN_ELIMINATE_INL_H_
 #undef TAPROOT_SAMPLE_UN_ELIMINATE_INL_H_
@@ -24,7 +22,7 @@
 
 #include "core/host_device.h"
 #include "sample/un_elimination/elimination_tables.h"
-#if defined(__CUDACC__)  // The device has one target, and nothing of Highway.
+#if defined(__CUDACC__)  // A device has one target and does not use Highway.
 #define HWY_BEFORE_NAMESPACE() static_assert(true)
 #define HWY_AFTER_NAMESPACE() static_assert(true)
 #define HWY_NAMESPACE device
@@ -53,8 +51,8 @@ class UnElimination {
   TAPROOT_HOST_DEVICE void run() {
     const int n = t_.n;
     std::fill(s_.first_broken + 1, s_.first_broken + n + 1, 0);
-    // ROOT and the place where cut edges lead are their own heads: a walk up need not look out for
-    // them.
+    // ROOT is its own head, and so is node n+1, to which cut edges lead. A walk up the tree may
+    // take steps beyond its end and stay there.
     s_.head[0] = 0;
     s_.head[n + 1] = n + 1;
     s_.head[1] = 0;
@@ -90,12 +88,13 @@ class UnElimination {
 
   TAPROOT_HOST_DEVICE int choose_head(int k) {
     const int begin = single() ? 1 : 0;
-    if (single() && s_.head[root_word_] != 0) return 0;  // Only ROOT is left of the tree.
+    if (single() && s_.head[root_word_] != 0) return 0;  // Only ROOT itself is still connected.
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       const int head = chooser_.pick_head(t_, k, begin);
       if (s_.first_broken[k] == 0 || is_connected(head)) return head;
     }
-    // Rejected: draw from the connected nodes alone. Bounded, however unlikely they are.
+    // All attempts were rejected. Sample from the connected nodes alone, which takes a bounded time
+    // however unlikely they are.
     mark_connected(k);
     T total = T(0);
     for (int h = begin; h < k; ++h) {
@@ -105,9 +104,11 @@ class UnElimination {
     return chooser_.pick(s_.weight, begin, k, total);
   }
 
-  // Marks the nodes below k, each once: a walk up stops where the answer is known.
+  // Marks whether the nodes below k are connected to ROOT. Each walk up the tree stops at a node
+  // that is already marked, so every node is visited once.
   TAPROOT_HOST_DEVICE void mark_connected(int k) {
-    std::fill(s_.mark, s_.mark + k, std::uint8_t{kUnknown});  // A copy: devices lack its address.
+    // Devices cannot take the address of kUnknown, so this passes a copy.
+    std::fill(s_.mark, s_.mark + k, std::uint8_t{kUnknown});
     s_.mark[0] = kConnected;
     s_.mark[t_.n + 1] = kCutOff;
     for (int start = 1; start < k; ++start) {
@@ -118,7 +119,7 @@ class UnElimination {
     }
   }
 
-  // Several steps up at a time: where the walk ends, nobody could predict.
+  // Walks up several steps between tests, because a branch at every step would be unpredictable.
   TAPROOT_HOST_DEVICE bool is_connected(int node) const {
     const std::int32_t* head = s_.head;
     if (cut_leaves_only_) return head[node] != t_.n + 1;
@@ -128,7 +129,8 @@ class UnElimination {
     return node == 0;
   }
 
-  // Chooses what the edge head -> modifier stands for, made when the words up to k were there.
+  // Samples the term that the edge head -> modifier stands for: itself, or its break word. The edge
+  // was made when the words up to k were there.
   TAPROOT_HOST_DEVICE void choose_break(int head, int modifier, int k, const T& total) {
     const T* share = head == 0 ? root_.share : t_.share_of(head);
     const T direct = head == 0 ? root_.direct[modifier] : t_.direct(head, modifier);
@@ -138,7 +140,7 @@ class UnElimination {
     s_.first_broken[word] = modifier;
   }
 
-  // Drawing again is cheaper than finding out which nodes are connected, while it is likely to do.
+  // A few attempts by rejection are cheaper on average than marking the connected nodes.
   static constexpr int kAttempts = 6;
 
   static constexpr std::uint8_t kUnknown = 0;
@@ -150,10 +152,10 @@ class UnElimination {
   Chooser& chooser_;
   UnEliminationScratch<T>& s_;
   int root_word_ = 1;
-  bool cut_leaves_only_ = true;  // No word hangs off those whose edge was just cut.
+  bool cut_leaves_only_ = true;  // Whether all words whose edge was just cut have no modifiers.
 };
 
-// Chooses by scanning, for any scalar that converts from double.
+// Chooses by a linear scan, for any scalar that converts from double.
 template <typename T, typename Random>
 class PlainChooser {
  public:

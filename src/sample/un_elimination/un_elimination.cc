@@ -5,24 +5,27 @@
 #include <cmath>
 
 #include "query/query.h"
+#include "sample/sample_scratch.h"
 #include "scores/weights.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sample/un_elimination/un_elimination.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h: once per target.
+// The includes below follow foreach_target.h, because they are compiled once per target.
 #include "sample/conditionals/choose-inl.h"
 #include "sample/un_elimination/un_eliminate-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
+namespace {
 
-// Chooses by scanning a block at a time for where the running sum passes u * total.
+// Chooses the index at which the running sum passes u * total, by scanning a block at a time.
 class ScanChooser {
  public:
   explicit ScanChooser(Stream& stream) : stream_(stream) {}
 
-  // The block by its end, the head within it: no loop for sentences of up to 64 words.
+  // Finds the block by comparing the sums up to each block's end, then the head within the block.
+  // For sentences of up to 64 words this takes no loop.
   HWY_INLINE int pick_head(const EliminationTables<double>& t, int k, int begin) {
     const D d;
     const double target = stream_.uniform() * t.pivot(k);
@@ -69,7 +72,8 @@ class ScanChooser {
   }
 
  private:
-  // The sum rounded to less than the draw: the last of positive weight, or -1 if there is none.
+  // For the case that the sum rounded to less than the target: the last index of positive weight,
+  // or -1 if there is none.
   static HWY_NOINLINE int last_term(const double* a, const double* b, int begin, int end) {
     int last = end - 1;
     while (last >= begin && !(a[last] * b[last] > 0)) --last;
@@ -79,53 +83,50 @@ class ScanChooser {
   Stream& stream_;
 };
 
-void draw_double(const EliminationTables<double>& tables, const RootColumn<double>& root,
-                 Stream& stream, UnEliminationScratch<double>& scratch) {
+void sample_double(const EliminationTables<double>& tables, const RootColumn<double>& root,
+                   Stream& stream, UnEliminationScratch<double>& scratch) {
   ScanChooser chooser(stream);
   UnElimination<double, ScanChooser>(tables, root, chooser, scratch).run();
 }
 
-void draw_wide(const EliminationTables<Wide>& tables, const RootColumn<Wide>& root, Stream& stream,
-               UnEliminationScratch<Wide>& scratch) {
+void sample_wide(const EliminationTables<Wide>& tables, const RootColumn<Wide>& root,
+                 Stream& stream, UnEliminationScratch<Wide>& scratch) {
   PlainChooser<Wide, Stream> chooser(stream);
   UnElimination<Wide, PlainChooser<Wide, Stream>>(tables, root, chooser, scratch).run();
 }
 
+}  // namespace
 }  // namespace taproot::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace taproot::detail {
 
-HWY_EXPORT(draw_double);
-HWY_EXPORT(draw_wide);
+HWY_EXPORT(sample_double);
+HWY_EXPORT(sample_wide);
 
 namespace {
 
-void fill_direct(const FactorData& data, double* direct, double* row) {
-  const ScoreTable& table = data.table;
-  for (int h = 0; h <= table.n; ++h) {
-    const double* weights = weights_of(data, data.order[static_cast<std::size_t>(h)], row);
-    for (int m = 1; m <= table.n; ++m) {
-      direct[static_cast<std::size_t>(m) * table.ld + static_cast<std::size_t>(h)] =
-          weights[data.order[static_cast<std::size_t>(m)]];
+// direct(m, h) = A0[h][m], by position. `row` is memory for the weights of one head.
+void fill_direct(const FactorData& data, MatrixView<double> direct, double* row) {
+  for (int h = 0; h <= data.table.n; ++h) {
+    const double* weights = weights_of(data, data.order[h], row);
+    for (int m = 1; m <= data.table.n; ++m) direct(m, h) = weights[data.order[m]];
+  }
+}
+
+void fill_direct(const FactorData& data, MatrixView<Wide> direct, Wide*) {
+  for (int h = 0; h <= data.table.n; ++h) {
+    for (int m = 1; m <= data.table.n; ++m) {
+      direct(m, h) = wide_weight(data.table, data.order[h], data.order[m]);
     }
   }
 }
 
-void fill_direct(const FactorData& data, Wide* direct, Wide*) {
-  const ScoreTable& table = data.table;
-  for (int h = 0; h <= table.n; ++h) {
-    for (int m = 1; m <= table.n; ++m) {
-      direct[static_cast<std::size_t>(m) * table.ld + static_cast<std::size_t>(h)] = wide_weight(
-          table, data.order[static_cast<std::size_t>(h)], data.order[static_cast<std::size_t>(m)]);
-    }
-  }
-}
-
+// Fills EliminationTables::block_end.
 void fill_block_ends(const Factors<double>& f, double* ends, std::size_t block_ld) {
   for (int k = 1; k <= f.n; ++k) {
-    double* row = ends + static_cast<std::size_t>(k) * block_ld;
+    double* row = MatrixView(ends, block_ld).row(k);
     std::fill(row, row + block_ld, HUGE_VAL);
     double sum = 0;
     for (int h = f.root == RootRule::kSingle ? 1 : 0; h < k; ++h) {
@@ -134,16 +135,16 @@ void fill_block_ends(const Factors<double>& f, double* ends, std::size_t block_l
     }
   }
 }
-void fill_block_ends(const Factors<Wide>&, Wide*, std::size_t) {}  // PlainChooser scans.
+void fill_block_ends(const Factors<Wide>&, Wide*, std::size_t) {}  // PlainChooser does not use it.
 
 void un_eliminate(const EliminationTables<double>& tables, const RootColumn<double>& root,
                   Stream& stream, UnEliminationScratch<double>& scratch) {
-  HWY_DYNAMIC_DISPATCH(draw_double)(tables, root, stream, scratch);
+  HWY_DYNAMIC_DISPATCH(sample_double)(tables, root, stream, scratch);
 }
 
 void un_eliminate(const EliminationTables<Wide>& tables, const RootColumn<Wide>& root,
                   Stream& stream, UnEliminationScratch<Wide>& scratch) {
-  HWY_DYNAMIC_DISPATCH(draw_wide)(tables, root, stream, scratch);
+  HWY_DYNAMIC_DISPATCH(sample_wide)(tables, root, stream, scratch);
 }
 
 }  // namespace
@@ -151,29 +152,28 @@ void un_eliminate(const EliminationTables<Wide>& tables, const RootColumn<Wide>&
 template <typename T>
 void EliminationSampler::Memory<T>::build(const FactorData& data, const Factors<T>& f) {
   const std::size_t ld = f.ld;
-  const std::size_t size = (static_cast<std::size_t>(f.n) + 1) * ld;
-  T* shares = share.resize(size);
-  std::fill(shares, shares + size, T(0));
+  const std::size_t size = data.table.size();
+  T* share_data = share.resize(size);
+  std::fill(share_data, share_data + size, T(0));
+  const MatrixView shares(share_data, ld);
   for (int l = 2; l <= f.n; ++l) {
     const T inverse = T(1) / f.pivot(l);
-    for (int h = 0; h < l; ++h) {
-      shares[static_cast<std::size_t>(h) * ld + static_cast<std::size_t>(l)] =
-          f.into(l)[h] * inverse;
-    }
+    for (int h = 0; h < l; ++h) shares(h, l) = f.into(l)[h] * inverse;
   }
   T* columns = root.resize(3 * ld);
-  fill_direct(data, direct.resize(size), columns);
+  fill_direct(data, {direct.resize(size), ld}, columns);
   const std::size_t block_ld = (ld / 8 + 7) / 8 * 8;
-  T* ends = block_end.resize((static_cast<std::size_t>(f.n) + 1) * block_ld);
+  T* ends = block_end.resize(data.table.nodes() * block_ld);
   fill_block_ends(f, ends, block_ld);
-  tables = {f.n, f.root, ld, f.matrix, f.pivot_data, shares, direct.data(), ends, block_ld};
+  tables = {f.n, f.root, ld, f.matrix, f.pivot_data, share_data, direct.data(), ends, block_ld};
+  T* root_share = columns + ld;
+  T* root_direct = root_share + ld;
+  std::fill(root_share, root_share + ld, T(0));
   for (int k = 1; k <= f.n; ++k) {
     columns[k] = f.into(k)[0];
-    columns[ld + static_cast<std::size_t>(k)] = shares[k];
-    columns[2 * ld + static_cast<std::size_t>(k)] = tables.direct(0, k);
+    root_share[k] = shares(0, k);
+    root_direct[k] = tables.direct(0, k);
   }
-  for (std::size_t k = static_cast<std::size_t>(f.n) + 1; k < ld; ++k) columns[ld + k] = T(0);
-  columns[ld] = columns[ld + 1] = T(0);
 }
 
 template <typename T>
@@ -192,10 +192,9 @@ void EliminationSampler::build(const FactorData& data) {
 }
 
 template <typename T>
-void EliminationSampler::draw_over(const Memory<T>& memory, int given_root, Stream& stream,
-                                   Buffer<std::int32_t>& integers, Buffer<T>& scalars,
-                                   std::int32_t* heads) const {
-  const auto n = static_cast<std::size_t>(memory.tables.n);
+void EliminationSampler::sample_over(const Memory<T>& memory, int given_root, Stream& stream,
+                                     Buffer<std::int32_t>& integers, Buffer<T>& scalars,
+                                     std::int32_t* heads) const {
   const std::size_t ld = memory.tables.ld;
   const std::size_t row = ld + 1;
   std::int32_t* indices = integers.resize(5 * row);
@@ -212,24 +211,26 @@ void EliminationSampler::draw_over(const Memory<T>& memory, int given_root, Stre
     T* share = own + ld;
     T* direct = own + 2 * ld;
     std::fill(into, into + 3 * ld, T(0));
-    // Its own weight, though any would do: with that the factors' range is known.
-    const auto at = static_cast<std::size_t>(data_->position[static_cast<std::size_t>(given_root)]);
+    // Any positive weight gives the same trees. With the root's own weight, the range of the
+    // factors is the one that elimination has checked.
+    const int at = data_->position[given_root];
     direct[at] = T(0) < root.direct[at] ? root.direct[at] : T(1);
     eliminate_root_row(memory.tables, direct, into, share);
     root = {into, share, direct};
   }
   un_eliminate(memory.tables, root, stream, scratch);
-  for (std::size_t k = 1; k <= n; ++k) {
-    heads[data_->order[k] - 1] = data_->order[static_cast<std::size_t>(scratch.head[k])];
+  for (int k = 1; k <= memory.tables.n; ++k) {
+    heads[data_->order[k] - 1] = data_->order[scratch.head[k]];
   }
 }
 
-void EliminationSampler::sample(int given_root, Stream& stream, Scratch& memory,
+void EliminationSampler::sample(int given_root, Stream& stream, Scratch& scratch,
                                 std::int32_t* heads) const {
+  SampleScratch& own = scratch.get<SampleScratch>();
   if (data_->wide) {
-    draw_over(wide_, given_root, stream, memory.integers, memory.wide_rows, heads);
+    sample_over(wide_, given_root, stream, own.un_elimination, own.wide_root_column, heads);
   } else {
-    draw_over(double_, given_root, stream, memory.integers, memory.rows, heads);
+    sample_over(double_, given_root, stream, own.un_elimination, own.root_column, heads);
   }
 }
 

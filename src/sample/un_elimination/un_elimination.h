@@ -6,14 +6,15 @@
 
 namespace taproot::detail {
 
-/// The tables of one sentence for drawing by elimination, in double or, where its factors are,
-/// wide.
+/// The tables of one sentence for sampling by un-elimination. They are over Wide if the factors of
+/// the sentence are, and in double otherwise.
 class EliminationSampler {
  public:
   void build(const FactorData& data);
 
-  /// Draws a tree into heads[0..n), single-root given the root if that is not 0. O(n^2) at most.
-  void sample(int given_root, Stream& stream, Scratch& memory, std::int32_t* heads) const;
+  /// Samples a tree into heads[0..n). If given_root is not 0, samples from the trees with this
+  /// root, single-root. At most O(n^2).
+  void sample(int given_root, Stream& stream, Scratch& scratch, std::int32_t* heads) const;
 
  private:
   template <typename T>
@@ -21,7 +22,7 @@ class EliminationSampler {
     Buffer<T> share;
     Buffer<T> direct;
     Buffer<T> block_end;
-    Buffer<T> root;  // Three rows: into, share, direct.
+    Buffer<T> root;  // [3][ld]: the members into, share and direct of a RootColumn.
     EliminationTables<T> tables;
 
     void build(const FactorData& data, const Factors<T>& f);
@@ -29,8 +30,8 @@ class EliminationSampler {
   };
 
   template <typename T>
-  void draw_over(const Memory<T>& tables, int given_root, Stream& stream,
-                 Buffer<std::int32_t>& integers, Buffer<T>& scalars, std::int32_t* heads) const;
+  void sample_over(const Memory<T>& tables, int given_root, Stream& stream,
+                   Buffer<std::int32_t>& integers, Buffer<T>& scalars, std::int32_t* heads) const;
 
   const FactorData* data_ = nullptr;
   Memory<double> double_;

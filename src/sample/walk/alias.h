@@ -7,22 +7,22 @@
 
 namespace taproot::detail {
 
-/// A slot of an alias table (Walker 1977) in one word, since walks wait for memory: it yields its
-/// own index below a threshold, else its alias. The alias has the low kAliasBits, the threshold the
-/// 53 above them.
+/// A slot of an alias table (Walker 1977). A random number below the slot's threshold selects the
+/// slot's own index; any other selects its alias. Both are packed into one word, because walks wait
+/// for memory: the alias takes the low kAliasBits, the threshold the 53 bits above them.
 using AliasSlot = std::uint64_t;
 inline constexpr int kAliasBits = 11;
 inline constexpr std::uint64_t kAliasMask = (std::uint64_t{1} << kAliasBits) - 1;
 
-/// Tables of more entries have a second word a slot with the alias, and thresholds of 64 bits.
+/// Larger tables have two words per slot: a threshold of 64 bits, and the alias.
 inline constexpr int kMostPacked = 1 << kAliasBits;
 TAPROOT_HOST_DEVICE inline int alias_words(int count) { return count <= kMostPacked ? 1 : 2; }
 
-/// Writes slot i: itself with probability share in [0, 1], else alias.
+/// Writes slot i, which yields i with probability `share` in [0, 1], and `alias` otherwise.
 TAPROOT_HOST_DEVICE inline void set_alias_slot(AliasSlot* slots, int count, std::int32_t i,
                                                double share, std::int32_t alias) {
   const auto other = static_cast<std::uint64_t>(share >= 1 ? i : alias);
-  // 53 bits by way of a signed number: to an unsigned one there is a branch.
+  // Convert by way of a signed integer, because converting to an unsigned one takes a branch.
   const std::uint64_t threshold =
       share >= 1 ? ~std::uint64_t{0}
                  : static_cast<std::uint64_t>(static_cast<std::int64_t>(share * 0x1p53)) << 11;
@@ -34,17 +34,19 @@ TAPROOT_HOST_DEVICE inline void set_alias_slot(AliasSlot* slots, int count, std:
   }
 }
 
-/// Fills slots[0 .. count * alias_words(count)) for drawing i with probability weights[i] / sum, in
-/// O(count) (Vose 1991). Weights are finite and non-negative, one at least positive; an index of
-/// weight 0 is never drawn. `scratch` takes count doubles, `small` and `large` count indices each.
-/// All three may be anything that is indexed like a pointer: a device has them interleaved.
+/// Fills slots[0 .. count * alias_words(count)) so that i is sampled with probability weights[i] /
+/// sum, in O(count) (Vose 1991). Weights must be finite and non-negative, and at least one must be
+/// positive. An index of weight 0 is never sampled. `scratch` has room for count doubles, `small`
+/// and `large` for count indices each. They may be any types with operator[], because on a device
+/// the arrays of several threads are interleaved.
 template <typename Weights, typename Shares, typename Indices>
 TAPROOT_HOST_DEVICE inline void fill_alias(Weights weights, int count, AliasSlot* slots,
                                            Shares scratch, Indices small, Indices large) {
-  double sums[4] = {};  // Side by side: one would wait for each addition.
+  double sums[4] = {};  // Four independent sums do not wait for each other.
   for (int i = 0; i < count; ++i) sums[i % 4] += weights[i];
   const double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  // Shares of a slot; those below 1 are filled up from those above.
+  // Each index has a share of count slots. A share below 1 leaves room in its slot, which is
+  // filled from an index whose share is above 1.
   const double scale = count / sum;
   int small_count = 0;
   int large_count = 0;
@@ -63,7 +65,7 @@ TAPROOT_HOST_DEVICE inline void fill_alias(Weights weights, int count, AliasSlot
     const std::int32_t i = large[--large_count];
     set_alias_slot(slots, count, i, 1, i);
   }
-  // Left by rounding: full, unless there is nothing in them.
+  // Only rounding leaves slots here. They count as full, unless their weight is 0.
   std::int32_t positive = 0;
   while (positive < count && !(weights[positive] > 0)) ++positive;
   while (small_count > 0) {
@@ -72,8 +74,8 @@ TAPROOT_HOST_DEVICE inline void fill_alias(Weights weights, int count, AliasSlot
   }
 }
 
-/// The slot from the high part of bits * count, the place within it from the low part: 53 bits of
-/// it or, where there are not that many left, a draw of its own.
+/// Samples an index. The high part of bits * count chooses the slot, and the low part is compared
+/// with its threshold. Large tables compare a second random number, because too few bits are left.
 template <typename Random>
 TAPROOT_HOST_DEVICE inline int sample_alias(const AliasSlot* slots, int count, Random& stream) {
   const WideProduct product = multiply_wide(stream.bits(), static_cast<std::uint64_t>(count));

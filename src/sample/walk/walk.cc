@@ -2,25 +2,26 @@
 #include "sample/walk/walk.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "sample/conditionals/weights_by_modifier.h"
+#include "sample/sample_scratch.h"
 
 namespace taproot::detail {
 
 void Walk::build(const FactorData& data, bool with_root, Scratch& scratch) {
   n_ = data.table.n;
-  const auto side = static_cast<std::size_t>(n_) + 1;
+  SampleScratch& own = scratch.get<SampleScratch>();
+  const std::size_t nodes = data.table.nodes();
   const double* weights = weights_by_modifier(data, with_root, scratch);
-  stride_ = side * static_cast<std::size_t>(alias_words(n_ + 1));
-  AliasSlot* slots = slots_.resize(side * stride_);
-  double* shares = scratch.rows.resize(side);
-  std::int32_t* work = scratch.integers.resize(2 * side + 2);
-  for (std::size_t m = 1; m < side; ++m) {
-    const double* row = weights + m * data.table.ld;
-    // A word without heads can only be the root: it is never walked from.
-    if (std::all_of(row, row + side, [](double w) { return w == 0; })) continue;
-    fill_alias(row, n_ + 1, slots + m * stride_, shares, work, work + side);
+  stride_ = nodes * static_cast<std::size_t>(alias_words(n_ + 1));
+  const MatrixView slots(slots_.resize(nodes * stride_), stride_);
+  double* shares = own.alias_shares.resize(nodes);
+  std::int32_t* queues = own.alias_queues.resize(2 * nodes);
+  for (int m = 1; m <= n_; ++m) {
+    const double* row = MatrixView(weights, data.table.ld).row(m);
+    // A word without heads can only be the root, from which no walk takes a step.
+    if (std::all_of(row, row + nodes, [](double w) { return w == 0; })) continue;
+    fill_alias(row, n_ + 1, slots.row(m), shares, queues, queues + nodes);
   }
 }
 
@@ -29,6 +30,7 @@ bool Walk::run(int root, std::uint64_t limit, Stream& stream, std::uint8_t* in_t
   // A walk may take longer than anybody lives: it asks now and then whether to go on.
   constexpr std::uint64_t kStepsBetween = std::uint64_t{1} << 16;
   const int count = n_ + 1;
+  const MatrixView slots(slots_.data(), stride_);
   std::fill(in_tree, in_tree + count, std::uint8_t{0});
   in_tree[root] = 1;
   if (root != 0) heads[root - 1] = 0;
@@ -46,9 +48,8 @@ bool Walk::run(int root, std::uint64_t limit, Stream& stream, std::uint8_t* in_t
         pause += std::min(limit - taken, kStepsBetween);
       }
       ++taken;
-      const int head =
-          sample_alias(slots_.data() + static_cast<std::size_t>(node) * stride_, count, stream);
-      heads[node - 1] = head;  // Overwritten when the walk comes back: that erases its loops.
+      const int head = sample_alias(slots.row(node), count, stream);
+      heads[node - 1] = head;  // A walk that returns overwrites this, which erases its loop.
       node = head;
     }
     for (node = start; in_tree[node] == 0; node = heads[node - 1]) in_tree[node] = 1;

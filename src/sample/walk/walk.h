@@ -10,16 +10,16 @@
 
 namespace taproot::detail {
 
-/// Wilson's random walk over the words of a sentence, by sentence index.
+/// Wilson's algorithm: samples a tree by random walks with loops erased (Wilson 1996).
 class Walk {
  public:
-  /// Alias tables of every word's heads; ROOT is among them if with_root.
+  /// Builds an alias table of the heads of each word. ROOT is among these heads if with_root.
   void build(const FactorData& data, bool with_root, Scratch& scratch);
 
-  /// Walks from every word until the tree is reached, which at first is `root`, a word, or ROOT
-  /// (0). heads[m - 1] takes the heads; that of a root that is a word is 0. Adds the number of
-  /// heads drawn to steps and gives up, returning false, once there would be more than `limit` of
-  /// them.
+  /// Walks from every word until it meets the tree, which at first is `root` alone: a word, or 0
+  /// for ROOT. Writes the head of word m to heads[m - 1]; a root that is a word has the head 0.
+  /// Adds the number of steps to `steps`. Gives up and returns false rather than take more than
+  /// `limit`.
   bool run(int root, std::uint64_t limit, Stream& stream, std::uint8_t* in_tree,
            std::int32_t* heads, std::uint64_t& steps, Interrupt* interrupt) const;
 

@@ -10,17 +10,18 @@
 
 namespace taproot::detail {
 
-/// Stochastic beam search (Kool et al. 2019): word by word, the `width` prefixes with the largest
-/// Gumbels, where the Gumbels of a prefix's children are such that the largest of them is its own.
+/// Stochastic beam search (Kool et al. 2019). It keeps, word by word, the `width` prefixes with the
+/// largest perturbed log-probabilities (Gumbels). The largest Gumbel among the children of a prefix
+/// is the Gumbel of the prefix.
 ///
-/// A prefix's children are made lazily, from the largest down: which has the next largest Gumbel
-/// has the law of the heads not taken yet, and that Gumbel is one at the log of their mass,
-/// truncated at the last. So a level takes about two draws a prefix instead of one for each head.
-/// The top of a level is found by selection.
+/// The children of a prefix are made lazily, from the largest Gumbel down: the next head is sampled
+/// from the law of the heads not taken yet, and its Gumbel is located at the log of their mass and
+/// truncated at the one before. So a level takes about two random numbers per prefix, not one per
+/// head.
 ///
-/// By rows of K; several coming words' rows are reduced in one pass over a prefix's ancestors. A
-/// prefix whose rows are too inaccurate for the mass left in it, its rarest heads included, has the
-/// contracted law. T is double or, without rows, Wide.
+/// Laws come from rows of K, and the rows of several coming words are updated in one pass over the
+/// ancestors of a prefix. A prefix whose rows are too inaccurate for the mass left in it uses
+/// contraction. T is double or Wide; over Wide there are no rows.
 template <typename T>
 class Beam {
  public:
@@ -29,13 +30,14 @@ class Beam {
     std::int32_t state;
   };
 
-  /// The trees with the `width` largest Gumbels, largest first. The root's Gumbel is free, not 0.
+  /// Finds the trees with the `width` largest Gumbels, largest first. The Gumbel of the empty
+  /// prefix is sampled, not fixed at 0.
   void run(const Conditionals& conditionals, std::size_t width, const StreamKey& key,
            Scratch& scratch);
 
   std::size_t size() const { return results_.size(); }
   double gumbel(std::size_t i) const { return results_[i].gumbel; }
-  /// The heads of the first `count` trees, by word, n apart.
+  /// Writes the heads of the first `count` trees, by word; trees are n apart.
   void heads(std::size_t count, std::int32_t* out) const;
 
   std::size_t bytes() const;
@@ -43,75 +45,77 @@ class Beam {
  private:
   static constexpr bool kHasRows = std::is_same_v<T, double>;
 
-  // A prefix: the heads of the words before the one that its level decides.
+  // A prefix: the heads of all words before the one that its level decides.
   struct State {
     double log_p;
     double gumbel;
-    double inverse_p;  // The pivot of its last word's row.
-    double visits;     // As in RowPath.
-    double amplification;
+    double inverse_p;      // Of its last word; see Decided in rows.h.
+    double visits;         // For row_error().
+    double amplification;  // For row_error().
     std::int32_t sink;
-    std::int32_t anchor;  // Its ancestor at the first level of the block.
-    bool rows;            // Whether rows hold.
+    std::int32_t anchor;  // Its ancestor at the first level of the block of words.
+    bool rows;            // Whether rows are accurate enough for it.
   };
   struct Candidate {
     double gumbel;
     double log_p;  // Of its head, given the prefix.
     std::int32_t state;
     std::int32_t head;
-    std::int32_t previous;  // Taken by the same prefix; -1: none.
+    std::int32_t previous;  // The candidate that the same prefix took before, or -1.
   };
-  // The way back to the root, apart from the rest of a state: it is walked often, and at random.
+  // The step back to a state's parent. It is kept apart from the rest of the state, because these
+  // steps are followed often and in random order.
   struct Link {
     std::int32_t parent;
     std::int32_t head;  // Of the state's last word.
   };
   struct Level {
-    std::vector<State> states;
-    std::vector<Link> links;
+    IndexedVector<State> states;
+    IndexedVector<Link> links;
     Buffer<double> rows;  // [state][ld]
     std::size_t row_count = 0;
   };
-  // What a prefix's next child would have.
+  // The children of a prefix that are candidates so far, and the one that would come next.
   struct Children {
-    double next;         // Its Gumbel; -inf if there is none.
-    double error;        // Of the law, if it came from rows; else 0.
-    std::int32_t count;  // Taken so far.
-    std::int32_t last;   // Candidate; -1: none.
-    bool uncertain;      // The Gumbel is a bound: so little is left that the rows' error shows.
+    double next;         // The Gumbel of the next child, or -inf if there is none.
+    double error;        // The error of the law if it came from rows, and 0 if not.
+    std::int32_t count;  // The number of children taken so far.
+    std::int32_t last;   // The last candidate taken, or -1.
+    bool uncertain;      // Whether `next` is only an upper bound, because the error of rows counts.
   };
 
-  void start_block(std::size_t level);
-  double find_law(std::size_t level, std::int32_t state, PathScratch& path, T* p);
-  void find_exact_law(std::size_t level, std::int32_t state, PathScratch& path, T* p);
-  T make_exact(std::size_t level, std::int32_t state, PathScratch& path);
-  Stream stream(std::size_t level, std::int32_t state, std::int32_t child, int block) const;
-  void look_ahead(std::size_t level, std::int32_t state);
-  void take_child(std::size_t level, std::int32_t state, PathScratch& path);
-  void select(std::size_t level, std::size_t width, PathScratch& path);
+  void start_block(int level);
+  Decided* decided_since(int first, int level, std::int32_t state, Decided* end) const;
+  double find_law(int level, std::int32_t state, PathScratch& path, T* p);
+  void find_exact_law(int level, std::int32_t state, PathScratch& path, T* p);
+  T make_exact(int level, std::int32_t state, PathScratch& path);
+  Stream stream(int level, std::int32_t state, std::int32_t child, int block) const;
+  void look_ahead(int level, std::int32_t state);
+  void take_child(int level, std::int32_t state, PathScratch& path);
+  void select(int level, std::size_t width, PathScratch& path);
   void put_in_order(std::size_t states);
-  void make_level(std::size_t level);
-  T* law(std::int32_t state) {
-    return laws_.data() + static_cast<std::size_t>(state) * conditionals_->ld();
-  }
+  void make_level(int level);
+  // The number of words in the current block.
+  std::size_t block_words() const;
+  T* law(std::int32_t state) { return MatrixView(laws_.data(), conditionals_->ld()).row(state); }
   const double* leads(std::int32_t state) const {
-    return leads_.data() + static_cast<std::size_t>(state) * conditionals_->ld();
+    return MatrixView(leads_.data(), conditionals_->ld()).row(state);
   }
 
   const Conditionals* conditionals_ = nullptr;
   StreamKey key_{};
-  std::vector<Level> levels_;  // [i] decides word i; 0 the root.
-  std::size_t block_ = 0;      // The block's first level.
-  Buffer<double> partial_;     // [anchor][word of the block][ld]
-  Buffer<double> leads_;       // [state][ld], where the heads decided lead.
-  Buffer<double> next_leads_;
-  Buffer<T> laws_;  // [state][ld], without the heads taken.
-  std::vector<Children> children_;
-  std::vector<std::int32_t> active_;
-  std::vector<double> largest_;  // Gumbels of children taken, and of next ones.
-  std::vector<Candidate> candidates_;
-  std::vector<Candidate> ordered_;
-  std::vector<std::int32_t> places_;
+  IndexedVector<Level> levels_;  // levels_[i] decides word i, and levels_[0] the root.
+  int block_ = 0;                // The first level of the current block of words.
+  Buffer<double> partial_;       // [anchor][word of the block][ld]: rows updated up to the block.
+  Buffer<double> leads_;         // [state][ld]: where the decided heads lead, as in rows.h.
+  Buffer<double> next_leads_;    // The same for the next level.
+  Buffer<T> laws_;               // [state][ld]: the law of the next head, 0 for heads taken.
+  IndexedVector<Children> children_;
+  std::vector<std::int32_t> active_;  // The states whose next child may still be selected.
+  std::vector<double> largest_;       // The largest Gumbels known, of children taken and next ones.
+  IndexedVector<Candidate> candidates_;
+  IndexedVector<Candidate> ordered_;
+  IndexedVector<std::int32_t> places_;
   std::vector<Result> results_;
 };
 

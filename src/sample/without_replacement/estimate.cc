@@ -13,7 +13,7 @@ double inclusion_probability(double log_prob, double kappa) {
 
 double horvitz_thompson_weight(double log_prob, double kappa) {
   const double x = std::exp(log_prob - kappa);
-  // p / q = exp(kappa) x / (1 - exp(-x)), and the quotient tends to 1.
+  // p / q = exp(kappa) x / (1 - exp(-x)), where x / (1 - exp(-x)) tends to 1 for small x.
   if (x < 1) return std::exp(kappa) * (x > 0 ? x / -std::expm1(-x) : 1.0);
   return std::exp(log_prob) / -std::expm1(-x);
 }

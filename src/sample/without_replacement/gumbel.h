@@ -7,8 +7,9 @@
 
 namespace taproot::detail {
 
-/// A Gumbel at `location` given that it is below `bound`, from an exponential E of mean 1:
-/// exp(location - G) = exp(location - bound) + E. bound = +inf: a free one.
+/// A Gumbel variable G at `location`, given that it is below `bound`, from an exponential variable
+/// E of mean 1: exp(location - G) = exp(location - bound) + E. With bound = +inf it is not
+/// truncated.
 TAPROOT_HOST_DEVICE inline double truncated_gumbel(double location, double bound,
                                                    double exponential) {
   const double above = bound - location;

@@ -8,33 +8,32 @@
 
 #include "query/query.h"
 #include "sample/conditionals/choose.h"
-#include "sample/conditionals/path_scratch.h"
+#include "sample/sample_scratch.h"
 
 namespace taproot::detail {
 namespace {
 
-// Below this, what is left of 1 has lost eight digits and more to subtraction.
+// If less mass than this is left of 1, subtraction has lost eight digits or more.
 constexpr double kLeastLeft = 1e-8;
-// A difference of less than this part of what it was taken from is rounding.
+// A difference that is less than this part of the minuend is rounding error.
 constexpr double kRounding = 64 * 0x1p-52;
-
 }  // namespace
 
 void List::build(const Conditionals& conditionals, const FactorData& data, Scratch& scratch) {
   conditionals_ = &conditionals;
   heads_.clear();
   p_.clear();
-  // How many trees there are: Z with all weights 1.
+  // The number of trees is Z with all weights 1.
+  SampleScratch& own = scratch.get<SampleScratch>();
   const ScoreTable& table = data.table;
-  const std::size_t size = (static_cast<std::size_t>(table.n) + 1) * table.ld;
-  double* scores = scratch.probabilities.resize(size);
-  std::transform(table.row(0), table.row(0) + size, scores,
+  double* scores = own.unit_scores.resize(table.size());
+  std::transform(table.row(0), table.row(0) + table.size(), scores,
                  [](double s) { return s == -HUGE_VAL ? s : 0.0; });
   const ScoreView view(scores, table.n, static_cast<std::ptrdiff_t>(table.ld), 1);
-  eliminate_into(scratch.other, view, table.root, scratch);
-  trees_ = std::ldexp(
-      scratch.other.mantissa,
-      static_cast<int>(std::min(1100.0, scratch.other.exponent + scratch.other.table.total_scale)));
+  FactorData& unit = own.unit_factors;
+  eliminate_into(unit, view, table.root, scratch);
+  const double exponent = std::min(1100.0, unit.exponent + unit.table.total_scale);
+  trees_ = std::ldexp(unit.mantissa, static_cast<int>(exponent));
 }
 
 void List::add(double p) { p_.push_back(p); }
@@ -45,30 +44,24 @@ double List::log_left() const {
 }
 
 bool List::sample(Stream& stream, Scratch& scratch, std::int32_t* heads) {
-  const auto stride = static_cast<std::size_t>(conditionals_->n()) + 1;
+  const std::size_t stride = node_count(conditionals_->n());
   if (log_left() == -HUGE_VAL) return false;
   heads_.resize((p_.size() + 1) * stride);
-  const bool drawn = conditionals_->is_wide() ? draw_over<Wide>(stream, scratch)
-                                              : draw_over<double>(stream, scratch);
-  if (drawn) {
-    // The root's own head is 0, whatever the choice at 0 was.
-    std::int32_t* own = heads_.data() + p_.size() * stride;
-    std::vector<std::int32_t> tree(own, own + stride);
-    if (conditionals_->single()) tree[static_cast<std::size_t>(own[0])] = 0;
-    conditionals_->to_words(tree.data(), heads);
-  }
-  return drawn;
+  const bool found = conditionals_->is_wide() ? sample_over<Wide>(stream, scratch)
+                                              : sample_over<double>(stream, scratch);
+  if (found) conditionals_->to_words(heads_.data() + p_.size() * stride, heads);
+  return found;
 }
 
 template <typename T>
-bool List::draw_over(Stream& stream, Scratch& scratch) {
+bool List::sample_over(Stream& stream, Scratch& scratch) {
   const Conditionals& c = *conditionals_;
   const std::size_t ld = c.ld();
-  const auto stride = static_cast<std::size_t>(c.n()) + 1;
-  PathScratch& path = PathScratch::of(scratch);
-  std::int32_t* own = heads_.data() + p_.size() * stride;
-  std::fill(own, own + stride, 0);
-  T* p = path.vectors<T>().resize(ld);
+  const MatrixView listed(heads_.data(), node_count(c.n()));
+  PathScratch& path = scratch.get<SampleScratch>().path;
+  std::int32_t* own = listed.row(p_.size());
+  std::fill_n(own, node_count(c.n()), 0);  // The head of the root stays 0.
+  T* p = path.law<T>().resize(ld);
   double* mass = mass_.resize(ld);
   active_.resize(p_.size());
   std::iota(active_.begin(), active_.end(), std::size_t{0});
@@ -97,9 +90,7 @@ bool List::draw_over(Stream& stream, Scratch& scratch) {
       if (!rows) path.contraction<T>().probabilities(i, own, p);
     }
     for (std::size_t h = 0; h < ld; ++h) mass[h] = prefix * to_double(p[h]);
-    for (const std::size_t t : active_) {
-      mass[heads_[t * stride + static_cast<std::size_t>(i)]] -= p_[t];
-    }
+    for (const std::size_t t : active_) mass[listed(t, i)] -= p_[t];
     for (std::size_t h = 0; h < ld; ++h) {
       if (!(mass[h] > kRounding * prefix * to_double(p[h]))) mass[h] = 0;
     }
@@ -108,9 +99,7 @@ bool List::draw_over(Stream& stream, Scratch& scratch) {
     const int head = choose(mass, ld, total, stream);
     prefix *= to_double(p[head]);
     own[i] = head;
-    std::erase_if(active_, [&](std::size_t t) {
-      return heads_[t * stride + static_cast<std::size_t>(i)] != head;
-    });
+    std::erase_if(active_, [&](std::size_t t) { return listed(t, i) != head; });
     if (i == 0) {
       sink = head;
       start();

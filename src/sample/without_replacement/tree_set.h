@@ -9,7 +9,7 @@
 
 namespace taproot::detail {
 
-/// Trees of n heads in the order in which they were added, and whether one is among them.
+/// A set of trees of n heads, which also keeps the order in which they were added.
 class TreeSet {
  public:
   void reset(std::size_t n) {
@@ -22,7 +22,7 @@ class TreeSet {
   std::size_t size() const { return size_; }
   const std::int32_t* operator[](std::size_t i) const { return heads_.data() + i * n_; }
 
-  /// False if it was there already.
+  /// Adds a tree. Returns false if it was there already.
   bool add(const std::int32_t* heads) {
     if (2 * (size_ + 1) > slots_.size()) grow();
     std::uint32_t* slot = find(heads);
@@ -36,7 +36,8 @@ class TreeSet {
   static constexpr std::uint32_t kFree = ~std::uint32_t{0};
   static constexpr std::size_t kFirstSlots = 64;
 
-  // Two heads at a time, multiplied and folded. Trees are drawn at random, not chosen to collide.
+  // Mixes two heads at a time into each of two numbers. A simple hash is enough, because trees are
+  // sampled at random and not chosen by an attacker to collide.
   std::uint64_t hash(const std::int32_t* heads) const {
     std::uint64_t a = 0x9E3779B97F4A7C15;
     std::uint64_t b = n_;
@@ -74,7 +75,7 @@ class TreeSet {
   std::size_t n_ = 0;
   std::size_t size_ = 0;
   std::vector<std::int32_t> heads_;
-  std::vector<std::uint32_t> slots_;  // A power of two.
+  std::vector<std::uint32_t> slots_;  // The hash table. Its size is a power of two.
 };
 
 }  // namespace taproot::detail

@@ -7,11 +7,13 @@
 
 #include "core/check.h"
 #include "sample/conditionals/choose.h"
+#include "sample/sample_scratch.h"
 
 namespace taproot::detail {
 namespace {
 
-// Up to this length contraction costs about as much as rows do, and needs no such care.
+// For sentences of up to this length contraction is used throughout, because it costs about as
+// much as rows and has no error to watch.
 constexpr int kAlwaysContracted = 8;
 
 }  // namespace
@@ -30,17 +32,17 @@ template <typename T>
 void Trie<T>::sample(Stream& stream, Scratch& scratch, std::int32_t* heads) {
   const std::size_t ld = conditionals_->ld();
   visit(scratch, [&](int, const T* mass) { return choose(mass, ld, sum_of(mass, ld), stream); });
-  conditionals_->to_words(PathScratch::of(scratch).heads.data(), heads);
+  conditionals_->to_words(scratch.get<SampleScratch>().path.heads.data(), heads);
 }
 
 template <typename T>
 void Trie<T>::insert(const std::int32_t* heads, Scratch& scratch) {
-  std::vector<std::int32_t> node_heads(static_cast<std::size_t>(conditionals_->n()) + 1);
+  IndexedVector<std::int32_t> node_heads(node_count(conditionals_->n()));
   conditionals_->to_nodes(heads, node_heads.data());
+  // visit() asks for the root at index 0.
   const auto root = std::find(node_heads.begin() + 1, node_heads.end(), 0) - node_heads.begin();
-  visit(scratch, [&](int i, const T*) {
-    return i == 0 ? static_cast<int>(root) : node_heads[static_cast<std::size_t>(i)];
-  });
+  node_heads[0] = static_cast<std::int32_t>(root);
+  visit(scratch, [&](int i, const T*) { return node_heads[i]; });
 }
 
 template <typename T>
@@ -70,7 +72,7 @@ std::int32_t Trie<T>::take_slot(const Node& node, int kind) {
   });
 }
 
-// The law of word i's head at a node, given the heads on the path; returns its error.
+// Finds the law of word i's head at a node, given the heads on the path. Returns its error.
 template <typename T>
 double Trie<T>::find_law(Node& node, int i, PathScratch& path, T* p) {
   if constexpr (std::is_same_v<T, double>) {
@@ -106,12 +108,12 @@ void Trie<T>::find_exact_law(Node& node, int i, PathScratch& path, T* p) {
   if (node.law != cache_.kNone) std::copy_n(p, ld, cache_.data(node.law));
 }
 
-// The mass left under each child of a node whose law is p.
+// Computes the mass left under each child of a node whose law is p.
 template <typename T>
 void Trie<T>::weigh(const Node& node, const T* p, T* mass) {
   std::copy_n(p, conditionals_->ld(), mass);
-  for (std::int32_t c = node.child; c != 0; c = nodes_[static_cast<std::size_t>(c)].sibling) {
-    Node& child = nodes_[static_cast<std::size_t>(c)];
+  for (std::int32_t c = node.child; c != 0; c = nodes_[c].sibling) {
+    Node& child = nodes_[c];
     child.p = p[child.head];
     mass[child.head] = child.p * child.left;
   }
@@ -119,9 +121,9 @@ void Trie<T>::weigh(const Node& node, const T* p, T* mass) {
 
 template <typename T>
 std::int32_t Trie<T>::child_of(std::int32_t node, int head, const T& p) {
-  Node& parent = nodes_[static_cast<std::size_t>(node)];
-  for (std::int32_t c = parent.child; c != 0; c = nodes_[static_cast<std::size_t>(c)].sibling) {
-    if (nodes_[static_cast<std::size_t>(c)].head == head) return c;
+  Node& parent = nodes_[node];
+  for (std::int32_t c = parent.child; c != 0; c = nodes_[c].sibling) {
+    if (nodes_[c].head == head) return c;
   }
   const auto child = static_cast<std::int32_t>(nodes_.size());
   const std::int32_t sibling = parent.child;
@@ -130,20 +132,23 @@ std::int32_t Trie<T>::child_of(std::int32_t node, int head, const T& p) {
   return child;
 }
 
+// Descends from the root to a leaf, whose tree it inserts. pick(i, mass) chooses the head of word i
+// (i = 0: the root) where mass[h] is left under head h.
 template <typename T>
 template <typename Pick>
 void Trie<T>::visit(Scratch& scratch, Pick&& pick) {
   const Conditionals& c = *conditionals_;
-  const auto n = static_cast<std::size_t>(c.n());
+  const std::size_t most = node_count(c.n());  // So many nodes may be added.
   const std::size_t ld = c.ld();
-  require(nodes_.size() + n < std::size_t{1} << 31, "sample_without_replacement",
+  require(nodes_.size() + most <= std::size_t{1} << 31, "sample_without_replacement",
           "a trie has at most 2^31 nodes");
-  if (nodes_.capacity() < nodes_.size() + n + 1) {
-    nodes_.reserve(std::max(2 * nodes_.capacity(), nodes_.size() + n + 1));
+  // Reserve first, because references to nodes are held while others are added.
+  if (nodes_.capacity() < nodes_.size() + most) {
+    nodes_.reserve(std::max(2 * nodes_.capacity(), nodes_.size() + most));
   }
-  PathScratch& path = PathScratch::of(scratch);
-  std::int32_t* heads = path.heads.resize(n + 1);
-  T* p = path.vectors<T>().resize(2 * ld);
+  PathScratch& path = scratch.get<SampleScratch>().path;
+  std::int32_t* heads = path.heads.resize(most);
+  T* p = path.law<T>().resize(2 * ld);
   T* mass = p + ld;
   steps_.clear();
   std::int32_t at = 0;
@@ -155,11 +160,11 @@ void Trie<T>::visit(Scratch& scratch, Pick&& pick) {
   }
   for (int i = c.single() ? 0 : 1; i <= c.n(); ++i) {
     if (i > 0 && i == sink) continue;
-    Node& node = nodes_[static_cast<std::size_t>(at)];
+    Node& node = nodes_[at];
     double error = i == 0 ? 0 : find_law(node, i, path, p);
     weigh(node, p, mass);
     int head = pick(i, mass);
-    if (error > 0 && !(T(error) < p[head])) {  // Perhaps impossible: rows do not tell.
+    if (error > 0 && !(T(error) < p[head])) {  // It may be impossible, which rows cannot tell.
       find_exact_law(node, i, path, p);
       error = 0;
       weigh(node, p, mass);
@@ -179,7 +184,7 @@ void Trie<T>::visit(Scratch& scratch, Pick&& pick) {
       if (rows_hold_) path.rows.decide(i, head);
     }
   }
-  nodes_[static_cast<std::size_t>(at)].left = T(0);
+  nodes_[at].left = T(0);
   settle(path, p, mass);
   cache_.shrink(cache_limit(), [&](std::uint64_t owner) {
     Node& evicted = nodes_[owner / 2];
@@ -187,13 +192,13 @@ void Trie<T>::visit(Scratch& scratch, Pick&& pick) {
   });
 }
 
-// What is left now, from the leaf up. Where so little is left that the rows' error shows, the law
-// is found again by contraction.
+// Updates the masses left, from the leaf up. Where so little is left that the error of rows counts,
+// the law is found again by contraction.
 template <typename T>
 void Trie<T>::settle(PathScratch& path, T* p, T* mass) {
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
-    Node& node = nodes_[static_cast<std::size_t>(step->node)];
-    const Node& child = nodes_[static_cast<std::size_t>(step->child)];
+    Node& node = nodes_[step->node];
+    const Node& child = nodes_[step->child];
     node.left = step->others + child.p * child.left;
     if (step->error > 0 && !(T(step->error) < T(kTrieError) * node.left)) {
       find_exact_law(node, step->i, path, p);

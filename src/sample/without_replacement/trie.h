@@ -10,49 +10,51 @@
 
 namespace taproot::detail {
 
-/// The trees drawn so far as a trie of heads, node by node of Conditionals, each of its nodes with
-/// the probability mass that is left under it (Shi et al. 2020): a draw descends by the masses
-/// left, and so never meets a tree twice. Masses left are sums over children, never differences:
-/// what is left of 1e-14, or of 1e-200, is known to as many digits as what was there.
+/// The trees sampled so far, as a trie of heads in the order of Conditionals. Each node of the trie
+/// knows the probability mass left under it (Shi et al. 2020). A sample descends by these masses,
+/// and so never meets a tree twice. Masses left are sums over children, never differences, so that
+/// they keep their relative accuracy however small they become.
 ///
-/// The law of a node's head is computed, by rows or contracted, on the first visit, and kept from
-/// the second on as far as the memory allows.
+/// The law of the next head at a node is computed on each visit, from rows or by contraction. From
+/// the second visit on, what was computed is cached as far as memory allows.
 template <typename T>
 class Trie {
  public:
-  /// Empty. `conditionals` is read later on; for Wide its tables must be wide. Rows and laws are
-  /// thrown away rather than take more than `memory_limit` bytes (the nodes themselves stay).
+  /// Starts with an empty trie. `conditionals` must outlive this object and, if T is Wide, have its
+  /// tables over Wide. The cache of rows and laws is kept small enough for the trie to take at most
+  /// `memory_limit` bytes, unless its nodes alone take more.
   void build(const Conditionals& conditionals, std::size_t memory_limit);
 
-  /// Mass of the trees that are not in it: 0 if and only if there is none.
+  /// The mass of the trees that are not in the trie. It is 0 if and only if there are none.
   const T& left() const { return nodes_[0].left; }
 
-  /// Draws a tree that is not in it and puts it in. left() must not be 0. By word, as everywhere.
+  /// Samples a tree that is not in the trie, and inserts it. left() must not be 0. heads[m - 1] is
+  /// the head of word m.
   void sample(Stream& stream, Scratch& scratch, std::int32_t* heads);
 
-  /// Puts a tree in that is not there yet.
+  /// Inserts a tree that is not in the trie yet.
   void insert(const std::int32_t* heads, Scratch& scratch);
 
   std::size_t bytes() const { return nodes_.size() * sizeof(Node) + cache_.bytes(); }
 
  private:
   struct Node {
-    T left;  // Given the heads up to here.
-    T p;     // Of its head, given the parent's.
+    T left;  // The mass left under this node, given the heads up to here.
+    T p;     // The probability of its head, given the heads before.
     std::int32_t head;
-    std::int32_t child;  // The first of those there are; 0 if none: the root is nobody's child.
-    std::int32_t sibling;
-    std::int32_t row;  // Slots of the cache.
-    std::int32_t law;
-    bool revisited;
-    bool exact;  // Its law must be the contracted one.
+    std::int32_t child;    // The first child, or 0. The root, node 0, is never a child.
+    std::int32_t sibling;  // The next child of the same parent, or 0.
+    std::int32_t row;      // The cache slot of its row, or kNone.
+    std::int32_t law;      // The cache slot of its law, or kNone.
+    bool revisited;        // Whether it was visited before, so that caching pays.
+    bool exact;            // Whether its law must come from contraction.
   };
   struct Step {
     std::int32_t node;
-    std::int32_t i;  // The word that it decides; 0 for the root's choice.
-    std::int32_t child;
-    double error;  // Of its law, if that came from rows; else 0.
-    T others;      // Mass left under its other children.
+    std::int32_t i;      // The word that it decides, or 0 if it decides the root.
+    std::int32_t child;  // The child that was chosen.
+    double error;        // The error of its law if it came from rows, and 0 if not.
+    T others;            // The mass left under its other children.
   };
 
   template <typename Pick>
@@ -68,8 +70,8 @@ class Trie {
 
   const Conditionals* conditionals_ = nullptr;
   std::size_t memory_limit_ = 0;
-  bool rows_hold_ = false;  // On the path of the visit.
-  std::vector<Node> nodes_;
+  bool rows_hold_ = false;  // Whether rows are accurate enough so far on this visit.
+  IndexedVector<Node> nodes_;
   std::vector<Step> steps_;
   VectorCache<T> cache_;
 };

@@ -7,9 +7,9 @@
 
 namespace taproot::detail {
 
-/// Vectors of one length that may be thrown away when memory runs short, since their owners can
-/// compute them again. Whose turn it is goes by the clock: the first not used since the hand last
-/// came by.
+/// A cache of vectors of one length, which their owners can compute again. When memory runs short,
+/// CLOCK replacement evicts one: a hand goes round the slots, clears their `used` flags, and stops
+/// at the first slot that was not used since its last round.
 template <typename T>
 class VectorCache {
  public:
@@ -27,13 +27,13 @@ class VectorCache {
   }
 
   T* data(std::int32_t slot) {
-    slots_[static_cast<std::size_t>(slot)].used = true;
-    return chunks_[static_cast<std::size_t>(slot) / kChunk].get() +
-           static_cast<std::size_t>(slot) % kChunk * length_;
+    const auto at = static_cast<std::size_t>(slot);
+    slots_[at].used = true;
+    return chunks_[at / kChunk].get() + at % kChunk * length_;
   }
 
-  /// A place for the vector that `owner` points to by its slot number; evict(owner) is called for
-  /// whoever had it. kNone if the limit leaves no room for any.
+  /// Takes a slot for a vector of `owner` and returns its number. If another owner loses the slot,
+  /// calls evict(other). Returns kNone if `limit` bytes leave no room for any slot.
   template <typename Evict>
   std::int32_t take(std::uint64_t owner, std::size_t limit, Evict&& evict) {
     if (slots_.size() == chunks_.size() * kChunk) {
@@ -57,7 +57,7 @@ class VectorCache {
     return static_cast<std::int32_t>(slots_.size() - 1);
   }
 
-  /// Gives memory back until bytes() fits.
+  /// Frees memory until bytes() is at most `limit`. Calls evict(owner) for every slot that is lost.
   template <typename Evict>
   void shrink(std::size_t limit, Evict&& evict) {
     while (!chunks_.empty() && bytes() > limit) {

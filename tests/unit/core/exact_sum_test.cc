@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "testing/linear_congruential.h"
 #include "testing/real.h"
 
 namespace taproot::detail {
@@ -12,11 +13,8 @@ namespace {
 
 TEST(ExactSum, RoundsOnceWhateverTheTerms) {
   const oracle::PrecisionScope scope(900);
-  std::uint64_t state = 3;
-  const auto random = [&state] {
-    state = state * 6364136223846793005U + 1442695040888963407U;
-    return state >> 11;
-  };
+  LinearCongruential numbers(3);
+  const auto random = [&] { return numbers.bits() >> 11; };
   for (int repetition = 0; repetition < 3000; ++repetition) {
     ExactSum sum;
     oracle::Real reference = 0;
@@ -49,14 +47,13 @@ TEST(ExactSum, RoundsOnceWhateverTheTerms) {
 // Terms in ascending order leave the most parts.
 TEST(ExactSum, TakesAnyNumberOfTerms) {
   const oracle::PrecisionScope scope(900);
-  std::uint64_t state = 5;
+  LinearCongruential random(5);
   for (const int bits : {1, 24, 53}) {
     for (const double step : {0.7, 1.0, 2.2, 7.0, 30.0}) {
       ExactSum sum;
       oracle::Real reference = 0;
       for (int i = 0; i < 300 && -700 + step * i < 700; ++i) {
-        state = state * 6364136223846793005U + 1442695040888963407U;
-        const double mantissa = static_cast<double>(state >> (64 - bits)) + 1;
+        const double mantissa = static_cast<double>(random.bits() >> (64 - bits)) + 1;
         const double x = std::ldexp(mantissa, static_cast<int>(-700 + step * i));
         sum.add(x);
         reference += x;

@@ -15,6 +15,8 @@
 #include <set>
 #include <vector>
 
+#include "unit/core/targets.h"
+
 namespace taproot::detail {
 namespace {
 
@@ -64,27 +66,58 @@ TEST(Philox, GivesThePublishedAnswers) {
   }
 }
 
-TEST(Stream, StartsWithThePublishedAnswerOfCounterZero) {
-  Stream stream(stream_key(0, 0), 0, Purpose::kTree);
-  EXPECT_EQ(stream.bits(), 0xe169c58d6627e8d5U);
-  EXPECT_EQ(stream.bits(), 0x9b00dbd8bc57ac4cU);
+constexpr std::uint64_t kSeed = 0x299f31d0a4093822;
+constexpr std::uint64_t kId = 0x0370734413198a2e;  // Both halves of the id count.
+
+// One block of Philox under the seed: counter (low, high half of the id, "TAPR", "OOT2").
+TEST(StreamKey, IsABlockUnderTheSeed) {
+  const auto word = r123::Philox4x32()({{0x13198a2e, 0x03707344, 0x54415052, 0x4f4f5432}},
+                                       {{0xa4093822, 0x299f31d0}});
+  const StreamKey key = stream_key(kSeed, kId);
+  EXPECT_EQ(key.key[0], word[0]);
+  EXPECT_EQ(key.key[1], word[1]);
+  EXPECT_EQ(key.word, word[2]);
 }
 
-// Counter (block, sample, sentence, purpose), key (low, high half of the seed), two draws a block.
+// Counter (block, sample, key word, purpose) under the key, two draws per block. The bits of the
+// block beyond the 32nd stand above the purpose.
 TEST(Stream, LaysOutItsCounterAsDocumented) {
-  constexpr std::uint64_t kSeed = 0x299f31d0a4093822;
-  constexpr std::uint32_t kSentence = 0x13198a2e;
   constexpr std::uint32_t kSample = 0x85a308d3;
-  for (const Purpose purpose : {Purpose::kTree, Purpose::kGumbel, Purpose::kKappa}) {
-    Stream stream(stream_key(kSeed, kSentence), kSample, purpose);
-    for (std::uint32_t block = 0; block < 1000; ++block) {
-      const auto word =
-          r123::Philox4x32()({{block, kSample, kSentence, static_cast<std::uint32_t>(purpose)}},
-                             {{0xa4093822, 0x299f31d0}});
-      ASSERT_EQ(stream.bits(), static_cast<std::uint64_t>(word[1]) << 32 | word[0]);
-      ASSERT_EQ(stream.bits(), static_cast<std::uint64_t>(word[3]) << 32 | word[2]);
+  const StreamKey key = stream_key(kSeed, kId);
+  for (const Purpose purpose :
+       {Purpose::kTree, Purpose::kGumbel, Purpose::kKappa, Purpose::kBeam, Purpose::kLabel}) {
+    for (const std::uint64_t first :
+         {std::uint64_t{0}, std::uint64_t{0xabcdef} << 32, (std::uint64_t{1} << 32) - 6}) {
+      Stream stream(key, kSample, purpose, first);
+      for (std::uint64_t block = first; block < first + 1000; ++block) {
+        const auto last =
+            static_cast<std::uint32_t>(static_cast<std::uint64_t>(purpose) | block >> 32 << 8);
+        const auto word =
+            r123::Philox4x32()({{static_cast<std::uint32_t>(block), kSample, key.word, last}},
+                               {{key.key[0], key.key[1]}});
+        const PhiloxBlock alone = philox_block(key, kSample, purpose, block);
+        ASSERT_EQ(alone.draws[0], static_cast<std::uint64_t>(word[1]) << 32 | word[0]);
+        ASSERT_EQ(alone.draws[1], static_cast<std::uint64_t>(word[3]) << 32 | word[2]);
+        ASSERT_EQ(stream.bits(), alone.draws[0]);
+        ASSERT_EQ(stream.bits(), alone.draws[1]);
+      }
     }
   }
+}
+
+// Batches of blocks are the same on every instruction set.
+TEST(Stream, BatchesAreBlocks) {
+  const StreamKey key = stream_key(kSeed, kId);
+  for_each_target([&] {
+    std::uint64_t draws[2 * kPhiloxBatch];
+    const std::uint64_t first = (std::uint64_t{1} << 32) - 3;  // Carries into the purpose's word.
+    philox_batch(key, 7, Purpose::kGumbel, first, draws);
+    for (std::uint64_t i = 0; i < kPhiloxBatch; ++i) {
+      const PhiloxBlock alone = philox_block(key, 7, Purpose::kGumbel, first + i);
+      EXPECT_EQ(draws[2 * i], alone.draws[0]);
+      EXPECT_EQ(draws[2 * i + 1], alone.draws[1]);
+    }
+  });
 }
 
 // The numbers are part of what a seed means: changing one changes everybody's trees.
@@ -92,6 +125,8 @@ TEST(Stream, PurposesHaveFixedNumbers) {
   EXPECT_EQ(static_cast<std::uint32_t>(Purpose::kTree), 0U);
   EXPECT_EQ(static_cast<std::uint32_t>(Purpose::kGumbel), 1U);
   EXPECT_EQ(static_cast<std::uint32_t>(Purpose::kKappa), 2U);
+  EXPECT_EQ(static_cast<std::uint32_t>(Purpose::kBeam), 3U);
+  EXPECT_EQ(static_cast<std::uint32_t>(Purpose::kLabel), 4U);
 }
 
 TEST(Stream, StartsAgainFromTheSameArguments) {
@@ -136,15 +171,16 @@ TEST(Stream, DiffersWithEveryArgument) {
     }
   };
   for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 32}) {
-    for (const std::uint32_t sentence : {0U, 1U, 2U, 0xffffffffU}) {
+    for (const std::uint64_t id : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0xffffffff},
+                                   std::uint64_t{1} << 32, kOnes}) {
       for (const std::uint32_t sample : {0U, 1U, 2U, 0xffffffffU}) {
         for (const Purpose purpose : {Purpose::kTree, Purpose::kGumbel, Purpose::kKappa}) {
-          take(Stream(stream_key(seed, sentence), sample, purpose));
+          take(Stream(stream_key(seed, id), sample, purpose));
         }
       }
     }
   }
-  // 2304 draws of 64 bits: two alike have probability 1.5e-13.
+  // 2880 draws of 64 bits: two alike have probability 2.3e-13.
   EXPECT_EQ(seen.size(), drawn);
 }
 

@@ -209,10 +209,13 @@ TEST(Hessian, ColumnConstantsAreItsNullSpace) {
 
 TEST(Hessian, OffsetsCostNoDigits) {
   for_each_problem({2, 6, 25}, 2, [](const auto& problem, Root root, const auto& f, auto seed) {
-    const std::vector<double> v = random_direction(problem, seed);
-    EXPECT_LE(distance(hessian_product(f, with_offsets(v, side_of(problem), root)),
-                       hessian_product(f, v)),
-              tolerance(problem));
+    // Many directions: digits may be lost where the mean of a column happens to be small.
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      const std::vector<double> v = random_direction(problem, seed + 100 * i);
+      EXPECT_LE(distance(hessian_product(f, with_offsets(v, side_of(problem), root)),
+                         hessian_product(f, v)),
+                tolerance(problem));
+    }
   });
 }
 
@@ -351,7 +354,7 @@ TEST(Hessian, MisuseThrows) {
   std::vector<double> out(v.size());
   Workspace workspace;
   const auto misused = [](auto&& call) { expect_misuse("hessian_product", call); };
-  misused([&] { hessian_product(Factorization(), v); });
+  expect_sentence_error(Status::kEmpty, [&] { hessian_product(Factorization(), v); });
   misused([&] { hessian_product(f, std::span(v).first(v.size() - 1)); });
   misused([&] { hessian_product(f, v, {nullptr, 5}, workspace); });
   misused([&] { hessian_product(f, v, {out.data(), 4}, workspace); });

@@ -22,7 +22,8 @@ void expect_same_gradient(int n, RootRule root) {
   fill_positive(n, ld, matrix);
   Scratch scratch;
   std::vector<double> pivot(ld);
-  factor(matrix.data(), ld, n, root, pivot.data(), scratch.panel);
+  Buffer<double> shares;
+  factor(matrix.data(), ld, n, root, pivot.data(), shares);
   const Factors<double> f{n, root, ld, matrix.data(), pivot.data()};
   std::vector<double> fast(size, std::nan(""));
   gradient(f, fast.data(), scratch);

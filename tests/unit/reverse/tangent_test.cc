@@ -27,7 +27,8 @@ void expect_same_tangent(int n, RootRule root) {
   for (std::size_t i = 0; i < size; ++i) tangent[i] = matrix[i] * (2 * stream.uniform() - 1);
   Scratch scratch;
   std::vector<double> pivot(ld);
-  factor(matrix.data(), ld, n, root, pivot.data(), scratch.panel);
+  Buffer<double> shares;
+  factor(matrix.data(), ld, n, root, pivot.data(), shares);
   const Factors<double> f{n, root, ld, matrix.data(), pivot.data()};
   std::vector<double> g(size);
   gradient(f, g.data(), scratch);

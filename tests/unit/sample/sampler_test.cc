@@ -12,6 +12,7 @@
 #include "property/check.h"
 #include "sample/walk/alias.h"
 #include "testing/families.h"
+#include "testing/misuse.h"
 
 namespace taproot {
 namespace {
@@ -39,26 +40,11 @@ TEST(Sampler, RefusesTheWrongRootRule) {
   const Factorization multi = factored(oracle::gaussian(4, 1, 1), Root::kMulti);
   Sampler sampler;
   Workspace workspace;
-  EXPECT_THROW(sampler.build(single, {Algorithm::kWilson, 0, 0}, workspace), std::invalid_argument);
+  EXPECT_THROW(sampler.build(single, Algorithm::kWilson, workspace), std::invalid_argument);
   for (const Algorithm algorithm :
        {Algorithm::kWilsonMarginal, Algorithm::kWilsonReject, Algorithm::kWilsonRc}) {
-    EXPECT_THROW(sampler.build(multi, {algorithm, 0, 0}, workspace), std::invalid_argument);
+    EXPECT_THROW(sampler.build(multi, algorithm, workspace), std::invalid_argument);
   }
-}
-
-TEST(Sampler, IsBuiltFromScoresToo) {
-  const Problem problem = oracle::gaussian(9, 1, 1);
-  const ScoreView view(problem.scores.data(), 9);
-  Sampler sampler;
-  Workspace workspace;
-  ASSERT_TRUE(sampler.build(view, RootRule::kSingle, {}, workspace).ok());
-  Tree tree(9);
-  EXPECT_EQ(sampler.sample(0, 0, 1, {tree.data(), 0}, workspace), 1U);
-  EXPECT_EQ(tree, sample(factored(problem, Root::kSingle), 1)[0]);
-  const std::vector<double> nothing(100, -HUGE_VAL);
-  EXPECT_EQ(sampler.build(ScoreView(nothing.data(), 9), RootRule::kSingle, {}, workspace).status,
-            Status::kNoTree);
-  EXPECT_THROW(sampler.sample(0, 0, 1, {tree.data(), 0}, workspace), std::invalid_argument);
 }
 
 TEST(Sampler, RefusesWhatHasNoTreeBeforeAnyWalk) {
@@ -66,9 +52,11 @@ TEST(Sampler, RefusesWhatHasNoTreeBeforeAnyWalk) {
   const Factorization f = eliminate(ScoreView(nothing.data(), 3), RootRule::kMulti);
   Sampler sampler;
   Workspace workspace;
-  EXPECT_THROW(sampler.build(f, {Algorithm::kWilson, 0, 0}, workspace), std::invalid_argument);
+  expect_sentence_error(Status::kNoTree, [&] { sampler.build(f, Algorithm::kWilson, workspace); });
   Tree heads(3);
-  EXPECT_THROW(sampler.sample(0, 0, 1, {heads.data(), 3}, workspace), std::invalid_argument);
+  expect_misuse("Sampler::sample", [&] {
+    sampler.sample(0, {}, 1, {heads.data(), 3}, {}, nullptr, workspace);
+  });
 }
 
 // Tree s of sentence b is what it is, drawn alone or among others, forwards or backwards.
@@ -78,22 +66,27 @@ TEST(Sampler, TreesDependOnSeedSentenceAndSampleAlone) {
     const Factorization f = factored(oracle::gaussian(12, 1, 3), root);
     Sampler sampler;
     Workspace workspace;
-    sampler.build(f, {algorithm, 77, 0}, workspace);
+    sampler.build(f, algorithm, workspace);
+    const auto trees = [&](std::uint64_t id, std::uint32_t first, std::size_t count) {
+      std::vector<std::int32_t> heads(count * 12);
+      sampler.sample(id, {algorithm, 77, 0, first}, count, {heads.data(), 12}, {}, nullptr,
+                     workspace);
+      return heads;
+    };
     const std::size_t count = 50;
-    std::vector<std::int32_t> together(count * 12);
-    sampler.sample(9, 100, count, {together.data(), 12}, workspace);
+    const std::vector<std::int32_t> together = trees(9, 100, count);
     std::set<Tree> distinct;
     for (std::size_t s = count; s-- > 0;) {
-      Tree alone(12);
-      sampler.sample(9, static_cast<std::uint32_t>(100 + s), 1, {alone.data(), 0}, workspace);
+      const Tree alone = trees(9, static_cast<std::uint32_t>(100 + s), 1);
       EXPECT_TRUE(std::equal(alone.begin(), alone.end(),
                              together.begin() + static_cast<std::ptrdiff_t>(12 * s)));
       distinct.insert(alone);
     }
     EXPECT_GT(distinct.size(), 40U) << to_string(algorithm);
-    Tree other(12);
-    sampler.sample(8, 100, 1, {other.data(), 0}, workspace);
-    EXPECT_FALSE(std::equal(other.begin(), other.end(), together.begin()));
+    for (const std::uint64_t id : {std::uint64_t{8}, (std::uint64_t{1} << 32) + 9}) {
+      const Tree other = trees(id, 100, 1);
+      EXPECT_FALSE(std::equal(other.begin(), other.end(), together.begin()));
+    }
   }
 }
 
@@ -139,15 +132,17 @@ TEST(Sampler, StepLimitIsAStatusAndWritesNothing) {
   for (const Algorithm algorithm : {Algorithm::kWilsonMarginal, Algorithm::kWilsonReject}) {
     Sampler sampler;
     Workspace workspace;
-    sampler.build(f, {algorithm, 1, 1000}, workspace);
+    sampler.build(f, algorithm, workspace);
     std::vector<std::int32_t> heads(3 * 6, -7);
     std::vector<Status> statuses(3);
     SampleStatistics statistics;
-    EXPECT_EQ(sampler.sample(0, 0, 3, {heads.data(), 6}, workspace, statuses, &statistics), 0U);
+    EXPECT_EQ(sampler.sample(0, {algorithm, 1, 1000}, 3, {heads.data(), 6}, statuses, &statistics,
+                             workspace),
+              0U);
     for (const Status status : statuses) EXPECT_EQ(status, Status::kStepLimit);
     for (const std::int32_t head : heads) EXPECT_EQ(head, -7);
     EXPECT_EQ(statistics.steps, 3000U);
-    EXPECT_THROW(sample(f, 2, {algorithm, 1, 1000}), std::invalid_argument);
+    expect_sentence_error(Status::kStepLimit, [&] { sample(f, 2, {algorithm, 1, 1000}); });
   }
 }
 
@@ -156,96 +151,24 @@ TEST(Sampler, CountsTriesAsExpected) {
   const Factorization f = factored(problem, Root::kSingle);
   Sampler sampler;
   Workspace workspace;
-  sampler.build(f, {Algorithm::kWilsonReject, 1, 0}, workspace);
+  sampler.build(f, Algorithm::kWilsonReject, workspace);
   const std::size_t count = 40000;
   std::vector<std::int32_t> heads(count * 8);
   SampleStatistics statistics;
-  sampler.sample(0, 0, count, {heads.data(), 8}, workspace, {}, &statistics);
+  sampler.sample(0, {Algorithm::kWilsonReject, 1}, count, {heads.data(), 8}, {}, &statistics,
+                 workspace);
   const double mean = static_cast<double>(statistics.tries) / static_cast<double>(count);
   const double expected = expected_tries(f);
   // Geometric: its standard deviation is below its mean.
   EXPECT_NEAR(mean, expected, 6 * expected / std::sqrt(static_cast<double>(count)));
   // And the walk's length has the mean that expected_steps says.
-  sampler.build(f, {Algorithm::kWilsonMarginal, 1, 0}, workspace);
+  sampler.build(f, Algorithm::kWilsonMarginal, workspace);
   statistics = {};
-  sampler.sample(0, 0, count, {heads.data(), 8}, workspace, {}, &statistics);
+  sampler.sample(0, {Algorithm::kWilsonMarginal, 1}, count, {heads.data(), 8}, {}, &statistics,
+                 workspace);
   EXPECT_NEAR(
       static_cast<double>(statistics.steps) / static_cast<double>(count) / expected_steps(f), 1,
       0.03);
-}
-
-TEST(SampleBatch, IsTheSameForAnyThreadsAndSplit) {
-  std::vector<Problem> problems;
-  for (int i = 0; i < 30; ++i) {
-    problems.push_back(oracle::gaussian(1 + i * 7 % 23, 2, static_cast<std::uint64_t>(i)));
-  }
-  problems[4].scores.assign(problems[4].scores.size(), -HUGE_VAL);
-  problems[9].scores[1] = std::nan("");
-  const std::size_t k = 130;
-  const auto draw = [&](int threads, std::size_t begin, std::size_t end,
-                        std::vector<std::vector<std::int32_t>>& trees) {
-    std::vector<ScoreView> views;
-    std::vector<TreeBuffer> out;
-    for (std::size_t b = begin; b < end; ++b) {
-      const auto n = static_cast<std::size_t>(problems[b].n);
-      views.emplace_back(problems[b].scores.data(), problems[b].n);
-      trees[b].assign(k * n, -5);
-      out.push_back({trees[b].data(), static_cast<std::ptrdiff_t>(n)});
-    }
-    std::vector<Outcome> outcomes(views.size());
-    Pool pool(threads);
-    SampleStatistics statistics;
-    sample(pool, Scores(views), k, {Algorithm::kAuto, 3, 0}, outcomes, out,
-           static_cast<std::uint32_t>(begin), &statistics);
-    std::size_t good = 0;
-    for (std::size_t b = begin; b < end; ++b) {
-      const Status expected = b == 4 ? Status::kNoTree : b == 9 ? Status::kBadScore : Status::kOk;
-      EXPECT_EQ(outcomes[b - begin].status, expected);
-      good += expected == Status::kOk ? 1 : 0;
-      if (expected != Status::kOk) {
-        EXPECT_EQ(trees[b][0], -5);
-      }
-    }
-    EXPECT_EQ(statistics.trees, good * k);
-  };
-  std::vector<std::vector<std::int32_t>> one(problems.size());
-  draw(1, 0, problems.size(), one);
-  for (const int threads : {2, 7}) {
-    std::vector<std::vector<std::int32_t>> many(problems.size());
-    draw(threads, 0, problems.size(), many);
-    EXPECT_EQ(many, one);
-    std::vector<std::vector<std::int32_t>> split(problems.size());
-    draw(threads, 17, problems.size(), split);  // Fewer sentences than fill the threads, too.
-    draw(threads, 3, 17, split);
-    draw(threads, 0, 3, split);
-    EXPECT_EQ(split, one);
-  }
-}
-
-TEST(SampleBatch, MisuseThrowsWhateverTheData) {
-  Pool pool(1);
-  const Scores none(std::vector<ScoreView>{});
-  EXPECT_THROW(sample(pool, none, 1, {Algorithm::kWilson, 0, 0}, {}, {}), std::invalid_argument);
-  const Problem problem = oracle::gaussian(3, 1, 1);
-  const Scores one(std::vector<ScoreView>{{problem.scores.data(), 3}});
-  std::vector<Outcome> outcomes(1);
-  EXPECT_THROW(sample(pool, one, 1, {}, outcomes, {}), std::invalid_argument);
-  EXPECT_THROW(sample(pool, one, 1, {}, {}, {}), std::invalid_argument);
-}
-
-TEST(SampleBatch, MarksTreesThatMetTheLimit) {
-  const Problem easy = oracle::gaussian(6, 1, 1);
-  const Problem hard = oracle::attractor_pairs(6, 40, 1);
-  const Scores scores(std::vector<ScoreView>{{easy.scores.data(), 6}, {hard.scores.data(), 6}});
-  std::vector<std::int32_t> trees(2 * 10 * 6);
-  const std::vector<TreeBuffer> out{{trees.data(), 6}, {trees.data() + 60, 6}};
-  std::vector<Outcome> outcomes(2);
-  Pool pool(2);
-  sample(pool, scores, 10, {Algorithm::kWilsonMarginal, 1, 5000}, outcomes, out);
-  EXPECT_TRUE(outcomes[0].ok());
-  EXPECT_EQ(outcomes[1].status, Status::kStepLimit);
-  EXPECT_EQ(trees[60], -1);
-  EXPECT_EQ(trees[119], -1);
 }
 
 // Every index comes as often as its weight says, those of weight zero never; both layouts.

@@ -86,7 +86,7 @@ TEST(Constraints, HoldForEveryOperation) {
       }
       Tree heads(5);
       Workspace workspace;
-      const Outcome decoded = argmax(masked, rule(root), heads, workspace);
+      const Outcome decoded = argmax(masked, rule(root), heads, nullptr, workspace);
       if (count == 0) {
         EXPECT_EQ(f.outcome().status, Status::kNoTree);
         EXPECT_EQ(decoded.status, Status::kNoTree);
@@ -102,20 +102,6 @@ TEST(Constraints, HoldForEveryOperation) {
       EXPECT_TRUE(holds(mbr(f)));
     }
   }
-}
-
-TEST(Constraints, OfABatch) {
-  const Problem a = oracle::gaussian(3, 1, 1);
-  const Problem b = oracle::gaussian(4, 1, 2);
-  const Scores scores({ScoreView(a.scores.data(), 3), ScoreView(b.scores.data(), 4)},
-                      RootRule::kMulti);
-  const std::vector<Constraints> both{Constraints().force(0, 1), Constraints().forbid(0, 1)};
-  const ConstrainedScores masked(scores, both);
-  ASSERT_EQ(masked.scores().size(), 2U);
-  EXPECT_EQ(masked.scores().root_rule(), RootRule::kMulti);
-  EXPECT_EQ(argmax(masked.scores()[0], RootRule::kMulti).heads[0], 0);
-  EXPECT_NE(argmax(masked.scores()[1], RootRule::kMulti).heads[0], 0);
-  expect_misuse("ConstrainedScores", [&] { ConstrainedScores(scores, std::span(both).first(1)); });
 }
 
 TEST(Constraints, RefuseWhatIsNotAnEdge) {

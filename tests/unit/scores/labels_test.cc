@@ -11,6 +11,7 @@
 #include "property/check.h"
 #include "taproot/taproot.h"
 #include "testing/families.h"
+#include "testing/linear_congruential.h"
 #include "testing/misuse.h"
 
 namespace taproot {
@@ -24,11 +25,11 @@ constexpr int kLabels = 3;
 std::vector<double> label_scores(int n) {
   const auto side = static_cast<std::size_t>(n) + 1;
   std::vector<double> scores(side * side * kLabels);
-  std::uint64_t state = 11;
+  LinearCongruential random(11);
   for (double& s : scores) {
-    state = state * 6364136223846793005U + 1442695040888963407U;
-    s = std::ldexp(static_cast<double>(state >> 33), -30) - 1;
-    if ((state >> 20) % 7 == 0) s = -HUGE_VAL;
+    const std::uint64_t bits = random.bits();
+    s = std::ldexp(static_cast<double>(bits >> 33), -30) - 1;
+    if ((bits >> 20) % 7 == 0) s = -HUGE_VAL;
   }
   return scores;
 }
@@ -98,10 +99,10 @@ TEST(Labels, AreThoseOfLabeledTrees) {
     std::map<Labeled, double> counts;
     Sampler sampler;
     Workspace workspace;
-    sampler.build(f, {}, workspace);
+    sampler.build(f, Algorithm::kAuto, workspace);
     Tree heads(3);
     for (std::uint32_t s = 0; s < kDraws; ++s) {
-      sampler.sample(0, s, 1, {heads.data(), 0}, workspace);
+      sampler.sample(0, {Algorithm::kAuto, 0, 0, s}, 1, {heads.data(), 0}, {}, nullptr, workspace);
       sample_labels(labels, heads, 0, 0, s, of);
       ASSERT_TRUE(weights.count({heads, of}) == 1);
       counts[{heads, of}] += 1;

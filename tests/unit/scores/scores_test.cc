@@ -67,10 +67,10 @@ TYPED_TEST(Views, RefuseNegativeLengthsAndNull) {
     expect_misuse("ScoreView", [&] { ScoreView view(data.data(), n); });
     expect_misuse("ScoreView", [&] { ScoreView view(data.data(), n, 4, 1); });
   }
-  for (const int n : {0, 3}) {
-    expect_misuse("ScoreView", [&] { ScoreView view(null, n); });
-    expect_misuse("ScoreView", [&] { ScoreView view(null, n, 4, 1); });
-  }
+  expect_misuse("ScoreView", [&] { ScoreView view(null, 3); });
+  expect_misuse("ScoreView", [&] { ScoreView view(null, 3, 4, 1); });
+  EXPECT_EQ(ScoreView(null, 0).n(), 0);  // A sentence without words has nothing to read.
+  EXPECT_EQ(ScoreView(null, 0, 4, 1).n(), 0);
 }
 
 TEST(ScoreView, KnowsItsType) {
@@ -94,30 +94,17 @@ TEST(ScoreView, GivesBackInfinitiesAndNan) {
   EXPECT_TRUE(std::isnan(view(1, 0)));
 }
 
-TEST(Scores, KeepViewsAndRule) {
-  const auto data = places<double>(16);
-  const auto narrow = places<float>(4);
-  const Scores scores({ScoreView(data.data(), 3), ScoreView(narrow.data(), 1)}, RootRule::kMulti);
-  ASSERT_EQ(scores.size(), 2U);
-  EXPECT_EQ(scores.root_rule(), RootRule::kMulti);
-  EXPECT_EQ(scores[0].double_data(), data.data());
-  EXPECT_EQ(scores[1].float_data(), narrow.data());
-  EXPECT_EQ(Scores({}).size(), 0U);
-  EXPECT_EQ(Scores({}).root_rule(), RootRule::kSingle);
-}
-
 using Lengths = std::vector<std::int32_t>;
 
 template <typename Real>
-Scores padded(const std::vector<Real>& data, std::size_t batch, int max_n, const Lengths& lengths,
-              RootRule root = RootRule::kSingle) {
-  return Scores::padded(std::span<const Real>(data), batch, max_n, lengths, root);
+std::vector<ScoreView> padded_views(const std::vector<Real>& data, std::size_t batch, int max_n,
+                                    const Lengths& lengths) {
+  return padded(std::span<const Real>(data), batch, max_n, lengths);
 }
 
 template <typename Real>
-Scores concatenated(const std::vector<Real>& data, const Lengths& lengths,
-                    RootRule root = RootRule::kSingle) {
-  return Scores::concatenated(std::span<const Real>(data), lengths, root);
+std::vector<ScoreView> concatenated_views(const std::vector<Real>& data, const Lengths& lengths) {
+  return concatenated(std::span<const Real>(data), lengths);
 }
 
 template <typename Real>
@@ -126,9 +113,8 @@ TYPED_TEST_SUITE(Batches, RealTypes);
 
 TYPED_TEST(Batches, PaddedTakeTheTopLeftCorners) {
   const auto data = places<TypeParam>(4 * 16);
-  const Scores scores = padded(data, 4, 3, {3, 0, 1, 2}, RootRule::kMulti);
+  const std::vector<ScoreView> scores = padded_views(data, 4, 3, {3, 0, 1, 2});
   ASSERT_EQ(scores.size(), 4U);
-  EXPECT_EQ(scores.root_rule(), RootRule::kMulti);
   expect_strides(scores[0], 3, 0, 4, 1);
   expect_strides(scores[1], 0, 16, 4, 1);
   expect_strides(scores[2], 1, 32, 4, 1);
@@ -137,17 +123,16 @@ TYPED_TEST(Batches, PaddedTakeTheTopLeftCorners) {
 
 TYPED_TEST(Batches, PaddedWithoutLengthsAreAllFull) {
   const auto data = places<TypeParam>(2 * 9);
-  const Scores scores = padded(data, 2, 2, {});
+  const std::vector<ScoreView> scores = padded_views(data, 2, 2, {});
   ASSERT_EQ(scores.size(), 2U);
-  EXPECT_EQ(scores.root_rule(), RootRule::kSingle);
   expect_strides(scores[0], 2, 0, 3, 1);
   expect_strides(scores[1], 2, 9, 3, 1);
 }
 
 TYPED_TEST(Batches, PaddedMayBeEmpty) {
-  EXPECT_EQ(padded(std::vector<TypeParam>(), 0, 5, {}).size(), 0U);
+  EXPECT_EQ(padded_views(std::vector<TypeParam>(), 0, 5, {}).size(), 0U);
   const auto data = places<TypeParam>(2);
-  const Scores scores = padded(data, 2, 0, {});
+  const std::vector<ScoreView> scores = padded_views(data, 2, 0, {});
   ASSERT_EQ(scores.size(), 2U);
   expect_strides(scores[1], 0, 1, 1, 1);
 }
@@ -155,7 +140,7 @@ TYPED_TEST(Batches, PaddedMayBeEmpty) {
 TYPED_TEST(Batches, PaddedRefuseWhatContradictsTheShape) {
   const auto data = places<TypeParam>(2 * 9);
   const auto refuse = [&](std::size_t batch, int max_n, const Lengths& lengths) {
-    expect_misuse("Scores::padded", [&] { padded(data, batch, max_n, lengths); });
+    expect_misuse("padded", [&] { padded_views(data, batch, max_n, lengths); });
   };
   refuse(2, -1, {});
   refuse(2, INT_MIN, {});
@@ -174,9 +159,8 @@ TYPED_TEST(Batches, PaddedRefuseWhatContradictsTheShape) {
 
 TYPED_TEST(Batches, ConcatenatedFollowEachOther) {
   const auto data = places<TypeParam>(4 + 1 + 16 + 9);
-  const Scores scores = concatenated(data, {1, 0, 3, 2}, RootRule::kMulti);
+  const std::vector<ScoreView> scores = concatenated_views(data, {1, 0, 3, 2});
   ASSERT_EQ(scores.size(), 4U);
-  EXPECT_EQ(scores.root_rule(), RootRule::kMulti);
   expect_strides(scores[0], 1, 0, 2, 1);
   expect_strides(scores[1], 0, 4, 1, 1);
   expect_strides(scores[2], 3, 5, 4, 1);
@@ -184,13 +168,13 @@ TYPED_TEST(Batches, ConcatenatedFollowEachOther) {
 }
 
 TYPED_TEST(Batches, ConcatenatedMayBeEmpty) {
-  EXPECT_EQ(concatenated(std::vector<TypeParam>(), {}).size(), 0U);
+  EXPECT_EQ(concatenated_views(std::vector<TypeParam>(), {}).size(), 0U);
 }
 
 TYPED_TEST(Batches, ConcatenatedRefuseSizesThatDoNotAddUp) {
   const auto data = places<TypeParam>(4 + 9);
   const auto refuse = [&](const Lengths& lengths) {
-    expect_misuse("Scores::concatenated", [&] { concatenated(data, lengths); });
+    expect_misuse("concatenated", [&] { concatenated_views(data, lengths); });
   };
   refuse({});
   refuse({1});
@@ -204,7 +188,7 @@ TYPED_TEST(Batches, ConcatenatedRefuseSizesThatDoNotAddUp) {
 }
 
 // Misuse names the sentence, so that one length in a thousand can be found.
-TEST(Scores, MisuseNamesTheSentence) {
+TEST(BatchViews, MisuseNamesTheSentence) {
   const auto data = places<double>(2 * 9);
   const auto message = [](auto&& call) -> std::string {
     try {
@@ -214,9 +198,18 @@ TEST(Scores, MisuseNamesTheSentence) {
     }
     return "";
   };
-  EXPECT_NE(message([&] { padded(data, 2, 2, {2, 7}); }).find("lengths[1] = 7"), std::string::npos);
-  EXPECT_NE(message([&] { concatenated(data, {2, -3}); }).find("lengths[1]"), std::string::npos);
-  EXPECT_NE(message([&] { concatenated(data, {2, 3}); }).find("sentence 1"), std::string::npos);
+  EXPECT_NE(message([&] {
+              padded_views(data, 2, 2, {2, 7});
+            }).find("lengths[1] = 7"),
+            std::string::npos);
+  EXPECT_NE(message([&] {
+              concatenated_views(data, {2, -3});
+            }).find("lengths[1]"),
+            std::string::npos);
+  EXPECT_NE(message([&] {
+              concatenated_views(data, {2, 3});
+            }).find("sentence 1"),
+            std::string::npos);
 }
 
 }  // namespace

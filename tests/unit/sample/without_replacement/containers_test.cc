@@ -5,6 +5,7 @@
 
 #include "sample/without_replacement/tree_set.h"
 #include "sample/without_replacement/vector_cache.h"
+#include "testing/linear_congruential.h"
 
 namespace taproot::detail {
 namespace {
@@ -14,13 +15,10 @@ TEST(TreeSet, KnowsWhatItHas) {
     TreeSet set;
     set.reset(n);
     std::set<std::vector<std::int32_t>> reference;
-    std::uint64_t state = 1;
+    LinearCongruential random(1);
     for (int i = 0; i < 5000; ++i) {
       std::vector<std::int32_t> heads(n);
-      for (std::int32_t& h : heads) {
-        state = state * 6364136223846793005U + 1442695040888963407U;
-        h = static_cast<std::int32_t>(state >> 61);
-      }
+      for (std::int32_t& h : heads) h = static_cast<std::int32_t>(random.bits() >> 61);
       EXPECT_EQ(set.add(heads.data()), reference.insert(heads).second);
     }
     ASSERT_EQ(set.size(), reference.size());

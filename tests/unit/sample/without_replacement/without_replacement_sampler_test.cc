@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <set>
 
+#include "core/interrupt.h"
+#include "eliminate/factor_data.h"
 #include "property/check.h"
 #include "taproot/taproot.h"
 #include "testing/families.h"
+#include "testing/linear_congruential.h"
 #include "testing/misuse.h"
 #include "unit/core/targets.h"
 
@@ -62,7 +66,7 @@ TEST(WithoutReplacementSampler, RefusesMisuse) {
   expect_misuse("WithoutReplacementSampler::sample", [&] { sampler.sample(1, out, workspace); });
   const std::vector<double> nothing(25, -HUGE_VAL);
   const Factorization none = eliminate(ScoreView(nothing.data(), 4));
-  expect_misuse("WithoutReplacementSampler::build", [&] { sampler.build(none, {}, 0, workspace); });
+  expect_sentence_error(Status::kNoTree, [&] { sampler.build(none, {}, 0, workspace); });
   expect_misuse("WithoutReplacementSampler::next", [&] { sampler.next(heads, tree, workspace); });
   const Factorization f = factored(oracle::gaussian(4, 1, 1), Root::kSingle);
   sampler.build(f, {WithoutReplacementAlgorithm::kBeam}, 0, workspace);
@@ -106,22 +110,25 @@ TEST(WithoutReplacementSampler, IsIncremental) {
   }
 }
 
-// Whoever asks it to stop gets nothing, and afterwards everything, as if it had not been asked.
+// A sampler that was stopped on the way counts as not built, and built anew gives the same trees.
 TEST(WithoutReplacementSampler, MayBeStopped) {
   const Factorization f = factored(oracle::gaussian(30, 1, 2), Root::kSingle);
-  for (const WithoutReplacementAlgorithm algorithm :
-       {WithoutReplacementAlgorithm::kAuto, WithoutReplacementAlgorithm::kTrie,
-        WithoutReplacementAlgorithm::kList, WithoutReplacementAlgorithm::kBeam}) {
+  for (const WithoutReplacementAlgorithm algorithm : kAll) {
     const WithoutReplacementSample whole = sample_without_replacement(f, 300, {algorithm, 5});
     WithoutReplacementSampler sampler;
     Workspace workspace;
     sampler.build(f, {algorithm, 5}, 0, workspace);
+    const std::function<void()> nobody;
+    detail::Interrupt interrupt(nobody);
+    interrupt.stop();
+    detail::Access::scratch(workspace).interrupt = &interrupt;
     WithoutReplacementSample out;
-    int asked = 0;
-    EXPECT_FALSE(sampler.sample(300, out, workspace, [&] { return ++asked < 3; }));
-    EXPECT_EQ(asked, 3);
-    EXPECT_EQ(out.size(), 0U);
-    EXPECT_TRUE(sampler.sample(300, out, workspace, [] { return true; }));
+    EXPECT_THROW(sampler.sample(300, out, workspace), detail::Stopped);
+    detail::Access::scratch(workspace).interrupt = nullptr;
+    expect_misuse("WithoutReplacementSampler::sample",
+                  [&] { sampler.sample(300, out, workspace); });
+    sampler.build(f, {algorithm, 5}, 0, workspace);
+    sampler.sample(300, out, workspace);
     EXPECT_EQ(out.heads, whole.heads);
     EXPECT_EQ(out.kappa, whole.kappa);
   }
@@ -215,11 +222,8 @@ TEST(WithoutReplacementSampler, ReachesTreesThatDoubleCannot) {
 // Scores in multiples of 35 to 250, some edges forbidden: nothing is lost, nothing comes out of
 // order by more than two Gumbels can differ, and nothing is NaN.
 TEST(WithoutReplacementSampler, LosesNothingWhateverTheRange) {
-  std::uint64_t state = 7;
-  const auto random = [&state](std::uint64_t below) {
-    state = state * 6364136223846793005U + 1442695040888963407U;
-    return (state >> 33) % below;
-  };
+  LinearCongruential numbers(7);
+  const auto random = [&](std::uint64_t below) { return numbers.below(below); };
   int tested = 0;
   for (int graph = 0; graph < 1500; ++graph) {
     const int n = 1 + static_cast<int>(random(4));
@@ -345,47 +349,6 @@ TEST(WithoutReplacementSampler, DrawsTheSameOnEveryTarget) {
         for (std::size_t i = 0; i < 30; ++i) EXPECT_NEAR(other.gumbel[i], first.gumbel[i], 1e-9);
       });
     }
-  }
-}
-
-TEST(WithoutReplacementBatch, IsThatOfItsSentences) {
-  std::vector<Problem> problems;
-  for (int b = 0; b < 12; ++b) {
-    problems.push_back(oracle::gaussian(2 + b, 2, static_cast<std::uint64_t>(b)));
-  }
-  problems[3].scores[1] = NAN;
-  std::fill(problems[5].scores.begin(), problems[5].scores.end(), -HUGE_VAL);
-  std::vector<ScoreView> views;
-  for (const Problem& p : problems) views.emplace_back(p.scores.data(), p.n);
-  const Scores scores(views);
-  for (const WithoutReplacementAlgorithm algorithm : kAll) {
-    std::vector<Outcome> outcomes(12);
-    std::vector<WithoutReplacementSample> one(12);
-    std::vector<WithoutReplacementSample> two(12);
-    Pool single(1);
-    Pool pair(2);
-    sample_without_replacement(single, scores, 25, {algorithm, 4}, outcomes, one, 100);
-    sample_without_replacement(pair, scores, 25, {algorithm, 4}, outcomes, two, 100);
-    EXPECT_EQ(outcomes[3].status, Status::kBadScore);
-    EXPECT_EQ(outcomes[5].status, Status::kNoTree);
-    for (std::size_t b = 0; b < 12; ++b) {
-      EXPECT_EQ(one[b].heads, two[b].heads);
-      if (b == 3 || b == 5) continue;
-      WithoutReplacementSampler sampler;
-      Workspace workspace;
-      const Factorization f = eliminate(views[b]);
-      sampler.build(f, {algorithm, 4}, static_cast<std::uint32_t>(100 + b), workspace);
-      WithoutReplacementSample alone;
-      sampler.sample(25, alone, workspace);
-      EXPECT_EQ(alone.heads, one[b].heads);
-      EXPECT_EQ(alone.weight, one[b].weight);
-    }
-    EXPECT_EQ(one[0].size(), 2U);
-    EXPECT_TRUE(one[0].exhausted);
-    std::vector<WithoutReplacementSample> short_of_one(11);
-    expect_misuse("sample_without_replacement", [&] {
-      sample_without_replacement(single, scores, 25, {algorithm, 4}, outcomes, short_of_one);
-    });
   }
 }
 
