@@ -260,7 +260,8 @@ TEST(Argmax, TakesTheScoresThatQueriesTake) {
           const Outcome expected = eliminate(view, root).outcome();
           Workspace workspace;
           Tree heads(4);
-          EXPECT_EQ(argmax(view, root, heads, nullptr, workspace), expected) << score << " at " << cell;
+          EXPECT_EQ(argmax(view, root, heads, nullptr, workspace), expected)
+              << score << " at " << cell;
           EXPECT_EQ(KBestIterator().build(view, root), expected) << score << " at " << cell;
         }
       }
