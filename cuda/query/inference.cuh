@@ -32,32 +32,39 @@ struct Block {
   }
 };
 
-/// One sentence's part of the arguments.
+/// One sentence's part of the arguments. Pointers are computed where they are used: held in
+/// registers, they would leave room for fewer blocks at once.
 struct SentenceOutput {
+  const InferenceArgs& args;
   int b;
   int n;
-  bool single;
-  CudaOutcome* outcome;
-  double* weights;
-  double* factors;  ///< Null: not wanted.
-  double* pivots;
-  std::int32_t* order;
-  double* scale;
-  double* root_law;
 
-  __device__ SentenceOutput(const InferenceArgs& args, int sentence)
-      : b(sentence), n(args.batch.n(sentence)), single(args.batch.single()) {
-    const std::int64_t nodes = args.batch.nodes();
-    const std::int64_t at = args.factors.at(b, nodes);
-    outcome = args.summary.outcomes + b;
-    weights = args.factors.weights + at;
-    factors = args.factors.factors == nullptr ? nullptr : args.factors.factors + at;
-    pivots = args.factors.pivots + b * nodes;
-    order = args.factors.order + b * nodes;
-    scale = args.summary.scale + b * nodes;
-    root_law = args.summary.root_law + b * nodes;
+  __device__ SentenceOutput(const InferenceArgs& all, int sentence)
+      : args(all), b(sentence), n(all.batch.n(sentence)) {}
+  __device__ bool single() const { return args.batch.single(); }
+  __device__ bool has_factors() const { return args.factors.factors != nullptr; }
+  __device__ CudaOutcome* outcome() const { return args.summary.outcomes + b; }
+  __device__ double* weights() const { return args.factors.weights + matrix(); }
+  __device__ double* factors() const { return args.factors.factors + matrix(); }
+  __device__ double* pivots() const { return args.factors.pivots + vector(); }
+  __device__ std::int32_t* order() const { return args.factors.order + vector(); }
+  __device__ double* scale() const { return args.summary.scale + vector(); }
+  __device__ double* root_law() const { return args.summary.root_law + vector(); }
+  __device__ double* gradient() const {
+    return args.gradient + b * args.batch.nodes() * args.batch.nodes();
   }
+
+ private:
+  __device__ std::int64_t matrix() const { return args.factors.at(b, args.batch.nodes()); }
+  __device__ std::int64_t vector() const { return b * args.batch.nodes(); }
 };
+
+/// How many blocks a multiprocessor is to have at once, which bounds their registers.
+template <typename T, int kChunk>
+inline constexpr int kBlocksAtOnce = kChunk == 1                                 ? 8
+                                     : kChunk == 2                               ? 4
+                                     : kChunk == 4 && sizeof(T) == sizeof(float) ? 2
+                                                                                 : 1;
 
 /// Whether this launch is for sentence b, whose status is given: without an elimination, if it was
 /// factored in this precision.
@@ -102,10 +109,10 @@ __device__ inline void write_summary(const InferenceArgs& args, const SentenceOu
     to.in_double[out.b] = sizeof(T) == sizeof(double) ? 1 : 0;
   }
   for (int p = static_cast<int>(threadIdx.x); p <= out.n; p += static_cast<int>(blockDim.x)) {
-    out.scale[p] = p == 0 ? facts.root_scale : block.v.scale[p];
-    if (out.factors == nullptr) continue;
-    out.order[p] = block.v.order[p];
-    out.pivots[p] = p == 0 ? 0.0 : static_cast<double>(block.w.pivot[p]);
+    out.scale()[p] = p == 0 ? facts.root_scale : block.v.scale[p];
+    if (!out.has_factors()) continue;
+    out.order()[p] = block.v.order[p];
+    out.pivots()[p] = p == 0 ? 0.0 : static_cast<double>(block.w.pivot[p]);
   }
 }
 
@@ -114,13 +121,13 @@ template <typename T>
 __device__ inline void read_summary(const SentenceOutput& from, Block<T>& block,
                                     SentenceFacts& facts) {
   for (int p = static_cast<int>(threadIdx.x); p <= from.n; p += static_cast<int>(blockDim.x)) {
-    const int node = from.order[p];
+    const int node = from.order()[p];
     block.v.order[p] = node;
     block.v.position[node] = p;
-    block.w.pivot[p] = static_cast<T>(from.pivots[p]);
-    block.v.scale[p] = from.scale[p];
+    block.w.pivot[p] = static_cast<T>(from.pivots()[p]);
+    block.v.scale[p] = from.scale()[p];
   }
-  if (threadIdx.x == 0) facts.root_scale = from.scale[0];
+  if (threadIdx.x == 0) facts.root_scale = from.scale()[0];
   __syncthreads();
 }
 
@@ -144,7 +151,9 @@ struct MarginalWriter {
   EdgeReader scores;
   EdgeWriter first;
   EdgeWriter second;
-  const SentenceOutput& out;
+  int n;
+  const double* weights;
+  double* root_law;  ///< Null: the elimination has found it.
   const double* scale;
   double root_scale;
   bool with_entropy;
@@ -154,19 +163,20 @@ struct MarginalWriter {
       : scores(args.batch, sentence.b, sentence.n),
         first(args.marginals[0], sentence.b, sentence.n),
         second(args.marginals[1], sentence.b, sentence.n),
-        out(sentence),
+        n(sentence.n),
+        weights(sentence.weights()),
+        root_law(sentence.single() && sentence.has_factors() ? nullptr : sentence.root_law()),
         scale(scales),
         root_scale(of_root),
         with_entropy(args.summary.entropy != nullptr || args.entropy != nullptr) {}
 
   __device__ double write(int h, int m, double g) const {
     double p = 0;
-    if (m > 0 && m != h) p = out.weights[static_cast<std::int64_t>(h) * (out.n + 1) + m] * g;
+    if (m > 0 && m != h) p = weights[static_cast<std::int64_t>(h) * (n + 1) + m] * g;
     if (p < 0) p = 0;  // By rounding; see docs/numerics.md.
     first.write(h, m, p);
     second.write(h, m, p);
-    // Where no factors are wanted, this pass alone finds the law of the root.
-    if (h == 0 && m > 0 && (!out.single || out.factors == nullptr)) out.root_law[m - 1] = p;
+    if (h == 0 && m > 0 && root_law != nullptr) root_law[m - 1] = p;
     // An edge without probability counts 0, though its score may be -inf.
     if (!with_entropy || !(p > 0)) return 0;
     return p * detail::minus_k_ln2(scores(h, m), scale[m] + (h == 0 ? root_scale : 0.0));
@@ -192,7 +202,7 @@ __device__ inline void write_entropy(const InferenceArgs& args, int b, double me
 }
 
 template <typename T, int kChunk, bool kShared>
-__global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk)
+__global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk, kBlocksAtOnce<T, kChunk>)
     inference_kernel(const __grid_constant__ InferenceArgs args) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ SentenceFacts facts;
@@ -206,35 +216,35 @@ __global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk)
   Work<T>& w = block.w;
   if (args.eliminate) {
     const EdgeReader scores(args.batch, b, n);
-    if (!prepare(scores, n, out.single, out.weights, block, facts, out.outcome)) return;
+    if (!prepare(scores, n, out.single(), out.weights(), block, facts, out.outcome())) return;
     assign_positions(n, 0, block.v);
-    gather(out.weights, n, 0, block.v, w);
-    factor<T, kChunk>(n, out.single, w);
-    const bool fits = finish(n, out.single, facts.root_sum, block.v, w, facts);
-    if (threadIdx.x == 0) *out.outcome = {fits ? kOk : kCudaOutOfRange, -1, -1};
+    gather(out.weights(), n, 0, block.v, w);
+    factor<T, kChunk>(n, out.single(), w);
+    const bool fits = finish(n, out.single(), facts.root_sum, block.v, w, facts);
+    if (threadIdx.x == 0) *out.outcome() = {fits ? kOk : kCudaOutOfRange, -1, -1};
     if (!fits) return;
     write_summary(args, out, block, facts);
-    if (out.factors != nullptr) {
+    if (out.has_factors()) {
       for (int m = 1 + warp_id(); m <= n; m += warp_count()) {
-        write_row(w.matrix + static_cast<std::int64_t>(m) * w.ld, m, n, out.factors);
+        write_row(w.matrix + static_cast<std::int64_t>(m) * w.ld, m, n, out.factors());
       }
-      if (out.single && warp_id() == 0) {
+      if (out.single() && warp_id() == 0) {
         const auto row = [&](int m) { return w.matrix + static_cast<std::int64_t>(m) * w.ld; };
-        write_root_law(n, row, w, out.weights, block.v.order, out.root_law);
+        write_root_law(n, row, w, out.weights(), block.v.order, out.root_law());
       }
       __syncthreads();
     }
   } else {
     read_summary(out, block, facts);
     for (int m = 1 + warp_id(); m <= n; m += warp_count()) {
-      read_row(out.factors, m, n, w.matrix + static_cast<std::int64_t>(m) * w.ld);
+      read_row(out.factors(), m, n, w.matrix + static_cast<std::int64_t>(m) * w.ld);
     }
     __syncthreads();
   }
   if (!args.reverse) return;
-  gradient<T, kChunk>(n, out.single, w);
+  gradient<T, kChunk>(n, out.single(), w);
   if (args.gradient != nullptr) {  // For a Hessian, which needs nothing else.
-    double* to = args.gradient + b * args.batch.nodes() * args.batch.nodes();
+    double* to = out.gradient();
     for (int m = 1 + warp_id(); m <= n; m += warp_count()) {
       T* row = w.matrix + static_cast<std::int64_t>(m) * w.ld;
       if (lane_id() == m % kWarp) row[m] = 0;  // The diagonal holds anything.

@@ -40,34 +40,34 @@ __global__ void __launch_bounds__(512)
   const int row_step = size * warp_count();
   if (args.eliminate) {
     const EdgeReader scores(args.batch, b, n);
-    if (!prepare(scores, n, out.single, out.weights, block, facts, out.outcome)) return;
+    if (!prepare(scores, n, out.single(), out.weights(), block, facts, out.outcome())) return;
     assign_positions(n, 0, block.v);
-    gather(out.weights, n, block.v, cluster, w);
-    factor<T, kChunk>(n, out.single, cluster, w);
-    const bool fits = finish(n, out.single, facts.root_sum, block.v, w, facts);
-    if (threadIdx.x == 0) *out.outcome = {fits ? kOk : kCudaOutOfRange, -1, -1};
+    gather(out.weights(), n, block.v, cluster, w);
+    factor<T, kChunk>(n, out.single(), cluster, w);
+    const bool fits = finish(n, out.single(), facts.root_sum, block.v, w, facts);
+    if (threadIdx.x == 0) *out.outcome() = {fits ? kOk : kCudaOutOfRange, -1, -1};
     if (!fits) return;
     if (leads) write_summary(args, out, block, facts);
-    if (out.factors != nullptr) {
+    if (out.has_factors()) {
       for (int m = first_row; m <= n; m += row_step) {
-        if (m > 0) write_row(cluster.own_row(w, m), m, n, out.factors);
+        if (m > 0) write_row(cluster.own_row(w, m), m, n, out.factors());
       }
       cluster.sync();
-      if (out.single && leads && warp_id() == 0) {
+      if (out.single() && leads && warp_id() == 0) {
         const auto row = [&](int m) { return cluster.at(cluster.own_row(w, m), cluster.owner(m)); };
-        write_root_law(n, row, w, out.weights, block.v.order, out.root_law);
+        write_root_law(n, row, w, out.weights(), block.v.order, out.root_law());
       }
       cluster.sync();  // The other blocks' rows are read until here.
     }
   } else {
     read_summary(out, block, facts);
     for (int m = first_row; m <= n; m += row_step) {
-      if (m > 0) read_row(out.factors, m, n, cluster.own_row(w, m));
+      if (m > 0) read_row(out.factors(), m, n, cluster.own_row(w, m));
     }
     __syncthreads();
   }
   if (!args.reverse) return;
-  gradient<T, kChunk>(n, out.single, cluster, w);
+  gradient<T, kChunk>(n, out.single(), cluster, w);
   // The columns of its own words.
   const MarginalWriter writer(args, out, block.v.scale, facts.root_scale);
   double mean_score = 0;
