@@ -5,17 +5,14 @@
 #include <vector>
 
 int main() {
-  // "She saw stars": scores[head][modifier], row and column 0 are ROOT. -inf would forbid an edge.
+  // "She saw stars": scores[head][modifier]; row and column 0 are ROOT.
   const std::vector<double> scores = {0, -2, 3,  -1,   // from ROOT
                                       0, 0,  -1, -2,   // from "She"
                                       0, 2,  0,  2.5,  // from "saw"
                                       0, -1, 0,  0};   // from "stars"
   const taproot::Factorization f = taproot::eliminate({scores.data(), 3});
   const std::vector<double> p = taproot::marginals(f);
-  std::printf("log Z = %.4f\n", taproot::log_partition(f));
-  std::printf("entropy = %.4f nats\n", taproot::entropy(f));
-  std::printf("p(saw -> stars) = %.4f\n", p[2 * 4 + 3]);
-  std::printf("log p(She <- saw -> stars) = %.4f\n", taproot::log_prob(f, taproot::Tree{2, 0, 2}));
+  std::printf("log Z = %.4f, p(saw -> stars) = %.4f\n", taproot::log_partition(f), p[2 * 4 + 3]);
   for (const taproot::Tree& heads : taproot::sample(f, 3)) {
     std::printf("sampled heads: %d %d %d\n", heads[0], heads[1], heads[2]);
   }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the experiments on speed do alike: the paper's algorithms in NumPy and ours take turns on the same graphs, in
-one run, so that every ratio is one of times measured side by side. A row is (x, case, implementation, algorithm, ms).
+one run, so that every ratio compares times measured side by side. A row is (x, case, implementation, algorithm, ms).
 """
 
 from __future__ import annotations
@@ -11,13 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from harness import COLOURS, Experiment, line, quartiles
-
-# isort: split
-# Where these are, harness says.
-import samplers  # noqa: F401
-import without_replacement as distinct
+from harness import Experiment, quartiles
 from laws import FALSE_ALARM, normal_tail
+from plots import COLORS, line
+from without_replacement import SAMPLERS as WITHOUT_REPLACEMENT
 
 import taproot
 
@@ -28,7 +25,7 @@ Rows = list[dict[str, Any]]
 
 
 def turn(contenders: dict[Contender, Callable[[], Any]]) -> dict[Contender, float]:
-    """The milliseconds of each, one after the other; what takes less than 5 is the median of several calls."""
+    """The milliseconds of each, one after the other; below 5 ms, the median of several calls."""
     taken = {}
     for contender, function in contenders.items():
         times: list[float] = []
@@ -55,8 +52,19 @@ def ratios(rows: Rows, x: str, slow: Contender, fast: Contender) -> dict[Any, tu
     return {at: quartiles([a / b for a, b in zip(above[at], below[at])]) for at in above if at in below}
 
 
+def summarize(x: Experiment, rows: Rows, keys: Sequence[str], name: str = "algorithm") -> None:
+    """The experiment's summary.csv: quartiles of the times of each contender over the cases that share the keys."""
+    found: dict[tuple[Any, ...], list[float]] = {}
+    for row in rows:
+        found.setdefault((*(row[key] for key in keys), row["implementation"], row[name]), []).append(row["ms"])
+    x.summary(
+        (*keys, "implementation", name, "cases", "low_ms", "median_ms", "high_ms"),
+        ((*key, len(ms), *quartiles(ms)) for key, ms in found.items()),
+    )
+
+
 def plot(axes: Any, rows: Rows, x: str, contenders: Iterable[Contender]) -> None:
-    """A line a contender: NumPy dashed, ours solid; quartiles over the cases as a band."""
+    """One line per contender: NumPy dashed, ours solid; quartiles over the cases as a band."""
     for contender in contenders:
         measured = times(rows, x, contender)
         low, middle, high = zip(*(quartiles(ms) for ms in measured.values()))
@@ -68,18 +76,20 @@ def plot(axes: Any, rows: Rows, x: str, contenders: Iterable[Contender]) -> None
             low,
             high,
             f"{algorithm}, NumPy" if implementation == NUMPY else algorithm,
-            COLOURS[algorithm],
+            COLORS[algorithm],
             STYLES[implementation],
         )
     axes.set(xscale="log", yscale="log", ylabel="milliseconds")
 
 
-def distinct_contenders(weights: np.ndarray, scores: np.ndarray, k: int, seed: int, names: Iterable[Contender]) -> Any:
+def without_replacement_contenders(
+    weights: np.ndarray, scores: np.ndarray, k: int, seed: int, names: Iterable[Contender]
+) -> Any:
     """k trees without replacement from the weights, by each of them."""
     rng = np.random.default_rng(seed)
     return {
         (implementation, name): (
-            (lambda sampler=distinct.SAMPLERS[name]: sampler(weights, k, rng))
+            (lambda sampler=WITHOUT_REPLACEMENT[name]: sampler(weights, k, rng))
             if implementation == NUMPY
             else (lambda name=name: taproot.DependencyTrees(scores).sample_without_replacement(k, seed, name))
         )
@@ -109,35 +119,35 @@ def check_frequencies(x: Experiment, heads: np.ndarray, marginals: np.ndarray, w
     x.check(z.size > 0 and z.size * normal_tail(float(z.max())) > FALSE_ALARM, f"{what}: edges follow the marginals")
 
 
-def check_distinct(x: Experiment, weights: np.ndarray, scores: np.ndarray, k: int, names: Iterable[Contender]) -> None:
-    """Each draws k different trees, and ours have the log-probabilities that they should."""
+def check_different(x: Experiment, weights: np.ndarray, scores: np.ndarray, k: int, names: Iterable[Contender]) -> None:
+    """Each samples k different trees, and ours have the right log-probabilities."""
     d = taproot.DependencyTrees(scores)
-    for contender, draw in distinct_contenders(weights, scores, k, 6, names).items():
-        drawn = draw()
-        heads = drawn if contender[0] == NUMPY else drawn.heads
+    for contender, sample in without_replacement_contenders(weights, scores, k, 6, names).items():
+        found = sample()
+        heads = found if contender[0] == NUMPY else found.heads
         exact = d.log_prob(heads)
         what = f"{contender[1]}, {contender[0]}, n = {len(scores) - 1}, k = {k}"
         x.check(len({tuple(tree) for tree in heads.tolist()}) == k, f"{what}: no tree twice")
         x.check(bool(np.isfinite(exact).all()), f"{what}: trees only")
         if contender[0] == OURS:
-            x.check(float(np.abs(drawn.log_prob - exact).max()) < 1e-9, f"{what}: log-probabilities")
+            x.check(float(np.abs(found.log_prob - exact).max()) < 1e-9, f"{what}: log-probabilities")
 
 
 def check_masses(x: Experiment, weights: np.ndarray, scores: np.ndarray, algorithms: Iterable[str]) -> None:
-    """The probability that k different trees have in all is the same, on average, for all samplers."""
+    """The total probability of k different trees is the same, on average, for all samplers."""
     d = taproot.DependencyTrees(scores)
     rng = np.random.default_rng(5)
     k, found = 15, {}
     for algorithm in algorithms:
-        drawn = [d.sample_without_replacement(k, seed, algorithm) for seed in range(400)]
-        error = max(float(np.abs(s.log_prob - d.log_prob(s.heads)).max()) for s in drawn)
+        samples = [d.sample_without_replacement(k, seed, algorithm) for seed in range(400)]
+        error = max(float(np.abs(s.log_prob - d.log_prob(s.heads)).max()) for s in samples)
         x.check(error < 1e-9, f"{algorithm}: trees have their log-probabilities")
-        found[algorithm] = np.array([np.exp(s.log_prob).sum() for s in drawn])
-        if algorithm in distinct.SAMPLERS:
-            heads = [distinct.SAMPLERS[algorithm](weights, k, rng) for _ in range(60)]
+        found[algorithm] = np.array([np.exp(s.log_prob).sum() for s in samples])
+        if algorithm in WITHOUT_REPLACEMENT:
+            heads = [WITHOUT_REPLACEMENT[algorithm](weights, k, rng) for _ in range(60)]
             found[f"{algorithm}, NumPy"] = np.exp([d.log_prob(trees) for trees in heads]).sum(axis=1)
     first, *others = found
     for other in others:
         a, b = found[first], found[other]
         z = (a.mean() - b.mean()) / np.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b))
-        x.check(normal_tail(float(z)) > FALSE_ALARM, f"{first} and {other} draw as much probability")
+        x.check(normal_tail(float(z)) > FALSE_ALARM, f"{first} and {other} sample as much probability")

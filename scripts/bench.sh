@@ -10,12 +10,12 @@ if ! $python -c 'import numpy' 2>/dev/null; then
 fi
 build bench
 run() { # run PROGRAM OUT: medians over interleaved repetitions
-  build/bench/bench/"$1" --benchmark_min_time="${MIN_TIME:-0.1}" --benchmark_repetitions="${REPETITIONS:-15}" \
-    --benchmark_enable_random_interleaving=true --benchmark_out="$2" --benchmark_out_format=json >/dev/null
+  build/bench/bench/"$1" --benchmark_min_time="${MIN_TIME:-0.1}" \
+    --benchmark_repetitions="${REPETITIONS:-15}" --benchmark_enable_random_interleaving=true --benchmark_out="$2" --benchmark_out_format=json >/dev/null
 }
 run bench_core build/bench/core.json 2>build/bench/log || die "$(cat build/bench/log)"
 $python bench/table.py build/bench/core.json
-export TRAINED=data  # Whose trained scores are timed, too.
+export TRAINED=data  # The folder whose trained scores are timed too.
 $python bench/reference/samplers.py data/en_ewt.npz data/wo_wtb.npz >build/bench/reference.json
 run bench_sample build/bench/sample.json 2>build/bench/log || die "$(cat build/bench/log)"
 echo

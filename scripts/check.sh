@@ -1,24 +1,49 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The rules that a compiler does not check. Prints what breaks them and fails; says so if all hold.
+# The rules that a compiler does not check; HACKING.md gives the reasons. Prints what breaks them, and fails if anything
+# does. With --text it leaves out what has to run a compiler or a formatter.
 source "$(dirname "$0")/common.sh"
+text_only=
+case "${1-}" in
+  --text) text_only=1 ;;
+  '') ;;
+  *) die "usage: check.sh [--text]" ;;
+esac
 
 failed=0
 broken() {
   printf '%s\n' "$*" >&2
   failed=1
 }
-[ -n "$(git ls-files | head -n 1)" ] || die "git lists no files here: this is no checkout, or git does not trust it"
-files() { git ls-files --cached --others --exclude-standard -- "$@"; }
+[ -n "$(git ls-files | head -n 1)" ] || die "git lists no files here: this is not a checkout, or git does not trust it"
+files() { # files PATTERN...: tracked and new files, but not those that were deleted.
+  git ls-files --cached --others --exclude-standard -- "$@" | while read -r file; do [ ! -e "$file" ] || echo "$file"; done
+}
+outside() { # outside PATTERN WHAT PATH...: no file of PATH... matches.
+  local pattern=$1 what=$2 hits
+  shift 2
+  hits=$(files "$@" | xargs -r grep -nP "$pattern" || true)
+  [ -z "$hits" ] || broken "$what:"$'\n'"$hits"
+}
 
-# 1. Includes go one way: a folder of src/ sees itself and those before it.
-layers="core scores tree eliminate reverse query sample decode draw"
+# 1. Includes go one way: a stage of src/ sees itself, the stages before it, and the public headers that belong to them.
+layers="core scores tree eliminate reverse query sample decode batch draw"
+declare -A first_layer=( # The first stage that may include a public header.
+  [types.h]=core [version.h]=core [cuda.h]=core [scores.h]=scores [constraints.h]=scores [labels.h]=scores
+  [tree.h]=tree [factorization.h]=eliminate [query.h]=query [sample.h]=sample [without_replacement.h]=sample
+  [decode.h]=decode [dependency_trees.h]=batch [batch.h]=batch [draw.h]=draw [taproot.h]=nobody
+)
 allowed=""
 for layer in $layers; do
   allowed="$allowed|$layer"
   while IFS=: read -r file include; do
     folder=${include%%/*}
-    case "|taproot$allowed|" in
+    if [ "$folder" = taproot ]; then
+      header=${include#taproot/}
+      folder=${first_layer[$header]-}
+      [ -n "$folder" ] || broken "scripts/check.sh does not know which stage taproot/$header belongs to"
+    fi
+    case "$allowed|" in
       *"|$folder|"*) ;;
       *) broken "$file: src/$layer may not include \"$include\"" ;;
     esac
@@ -27,59 +52,118 @@ done
 for folder in src/*/; do
   case " $layers " in
     *" $(basename "$folder") "*) ;;
-    *) broken "$folder is no layer that scripts/check.sh knows" ;;
+    *) broken "$folder is not a stage that scripts/check.sh knows" ;;
   esac
 done
-outside() { # outside PATTERN WHAT PATH...: no file of PATH... matches.
-  local pattern=$1 what=$2
-  shift 2
-  local hits
-  hits=$(files "$@" | xargs -r grep -nP "$pattern" || true)
-  [ -z "$hits" ] || broken "$what:"$'\n'"$hits"
-}
+internals='(core|scores|tree|eliminate|reverse|query|sample|decode|batch|draw)/'
 outside '#include "(?!taproot/)' "the public headers include only each other" 'include/*'
 outside '#include <(Eigen|tbb|hwy|Random123|iostream|nanobind|cuda)' "no such types in the public surface" 'include/*'
-outside '#include <nanobind' "nanobind is seen by python/src/ alone" ':!python/src/*' ':!scripts/check.sh'
-outside '#include "(core|scores|tree|eliminate|query|sample|decode|draw)/' "the bindings see the public surface alone" 'python/src/*'
-outside '#include "(?!testing/|taproot/)' "the oracle shares nothing with the library" 'testing/*'
-outside '#include "(?!core/utf8\.h")(core|scores|tree|eliminate|query|sample|decode|draw)/' "the command line sees the public surface and core/utf8.h alone" 'cli/*'
-outside '#include "(core|scores|tree|eliminate|query|sample|decode|draw)/' "examples see the public surface alone" 'examples/*' 'tests/consumer/*'
-outside '#include <zip\.h>' "libzip is seen by cli/io/ alone" 'cli/*' ':!cli/io/*'
+outside '#include <nanobind' "only python/src/ includes nanobind" ':!python/src/*' ':!scripts/check.sh'
+outside '#include <zip\.h>' "only cli/io/ includes libzip" 'cli/*' ':!cli/io/*'
+outside "#include \"$internals" "the bindings and the examples include public headers only" 'python/src/*' 'examples/*' 'tests/consumer/*'
+outside "#include \"(?!core/utf8\.h)$internals" "the command line includes public headers and core/utf8.h only" 'cli/*'
+outside '#include "(?!testing/|taproot/)' "the oracle shares nothing with the library" 'testing/*' ':!testing/positive_matrix.h' ':!testing/trained_scores.h'
+outside '#include "cuda/|#include <cuda' "only cuda/ includes CUDA" 'src/*' 'cli/*' 'include/*' 'examples/*'
 
 # 2. Names and flags that must not occur.
-outside '#include "cuda/|#include <cuda' "CUDA is in cuda/ alone" 'src/*' 'cli/*' 'include/*' 'examples/*'
 outside 'ffast-math|-Ofast|funsafe-math|fassociative-math|use_fast_math' "fast-math" ':!scripts/check.sh' ':!*.md'
-outside 'march=native' "code for this machine alone" ':!scripts/check.sh' ':!bench/*' ':!*.md'
+outside 'march=native' "code for this machine only" ':!scripts/check.sh' ':!bench/*' ':!*.md'
 outside 'std::(mt19937|minstd|random_device|(uniform|normal|exponential|discrete|bernoulli)_\w*distribution)|\brand\(\)' "randomness outside core/random.h" 'src/*' 'include/*' 'cli/*' 'cuda/*'
 outside '\b(printf|puts|abort|exit)\(|std::(cout|cerr|clog)' "the library never prints, aborts or exits" 'src/*' 'include/*' 'cuda/*'
 
-# 3. Every source names its license.
+# 3. Every source names its license, and none is longer than 400 lines.
 while read -r file; do
-  head -n 2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || broken "$file: no SPDX line"
-done < <(files '*.h' '*.cc' '*.cuh' '*.cu' '*.sh' '*.py' '*.cmake' '*CMakeLists.txt')
+  head -n 3 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || broken "$file: no SPDX line"
+done < <(files '*.h' '*.cc' '*.cuh' '*.cu' '*.js' '*.css' '*.sh' '*.py' '*.toml' '*.yaml' '*.cmake' '*CMakeLists.txt' .ci/run .editorconfig)
+while read -r lines file; do
+  [ "$file" = total ] || [ "$lines" -le 400 ] || broken "$file: $lines lines; 400 is the limit"
+done < <(files 'include/*' 'src/*.cc' 'src/*.h' 'cli/*.cc' 'cli/*.h' 'cuda/*' 'python/src/*' | xargs wc -l)
 
-# 4. Formatting.
-command -v clang-format >/dev/null || die "clang-format is missing"
-files '*.h' '*.cc' '*.cuh' '*.cu' | xargs clang-format --dry-run --Werror || broken "run scripts/format.sh"
+# 4. Tests mirror sources. src/STAGE/NAME.cc is tested by tests/unit/STAGE/NAME_test.cc, or tests/mirror.txt names the test
+# that covers it; every unit test is named after a source, or stands in that list.
+declare -A covered=() listed=()
+while read -r source test; do
+  [ -e "$source" ] || broken "tests/mirror.txt: there is no $source"
+  [ -e "$test" ] || broken "tests/mirror.txt: there is no $test"
+  covered[$source]=$test
+  listed[$test]=1
+done < <(grep -v '^#' tests/mirror.txt)
+while read -r source; do
+  own=tests/unit/${source#src/}
+  own=${own%.cc}_test.cc
+  if [ -e "$own" ]; then
+    [ -z "${covered[$source]-}" ] || broken "tests/mirror.txt: $source has $own; take it off the list"
+  else
+    [ -n "${covered[$source]-}" ] || broken "$source: write $own, or name the test that covers it in tests/mirror.txt"
+  fi
+done < <(files 'src/*.cc')
+while read -r test; do
+  source=src/${test#tests/unit/}
+  source=${source%_test.cc}
+  [ -e "$source.cc" ] || [ -e "$source.h" ] || [ -e "$source-inl.h" ] || [ -n "${listed[$test]-}" ] ||
+    broken "$test: it is named after no source, and tests/mirror.txt does not list it"
+done < <(files 'tests/unit/*_test.cc')
 
-# 5. Every header stands alone.
-while read -r header; do
-  g++ -std=c++20 -fsyntax-only -Iinclude -Isrc -Itests -Itests/cli -Icli -I. -x c++ - <<<"#include \"$header\"" ||
-    broken "$header does not stand alone"
-done < <(files 'include/*.h' 'src/*.h' 'cli/*.h' 'tests/*.h' | grep -v -e '-inl\.h$')
-
-# Those of cuda/ need the CUDA runtime's headers; where they are not, this is left to the next machine.
-cuda_include=${CUDA_HOME:-/usr/local/cuda}/include
-if [ -e "$cuda_include/cuda_runtime_api.h" ]; then
-  while read -r header; do
-    g++ -std=c++20 -fsyntax-only -Iinclude -Isrc -I. -isystem "$cuda_include" -x c++ - <<<"#include \"$header\"" ||
-      broken "$header does not stand alone"
-  done < <(files 'cuda/*.h' | grep -v launch)
-fi
-
-# 6. The README's example is the one that is compiled.
+# 5. Prose: Markdown is wrapped at 100 columns (tables excepted), the README is short, and its example is compiled.
+python3 - $(files '*.md') <<'PYTHON' || failed=1
+import glob, re, sys
+status = 0
+for name in sys.argv[1:]:
+    lines = open(name, encoding="utf-8").read().splitlines()
+    for number, line in enumerate(lines, 1):
+        if len(line) > 100 and (name == "README.md" or not line.startswith("|")):
+            print(f"{name}:{number}: {len(line)} columns; 100 is the limit", file=sys.stderr)
+            status = 1
+    # Paths in prose exist. HACKING.md's recipe for a new query is about files that do not.
+    for path in re.findall(r"`((?:bench|cli|cmake|cuda|data|docs|examples|experiments|include|python|scripts|src|testing|tests)/[\w./*-]*)`", "\n".join(lines)):
+        if name != "CHANGELOG.md" and not re.search("variance|NAME", path) and not glob.glob(path):
+            print(f"{name}: there is no {path}", file=sys.stderr)
+            status = 1
+    if name == "README.md" and len(lines) > 130:
+        print(f"README.md: {len(lines)} lines; 130 is the limit", file=sys.stderr)
+        status = 1
+sys.exit(status)
+PYTHON
 diff <(sed -n '/^```cpp/,/^```/p' README.md | sed '1d;$d') <(tail -n +2 examples/quickstart.cc) ||
   broken "README.md: its example is not examples/quickstart.cc"
+
+for folder in src/*/ src/sample/*/ */; do
+  case "$folder" in
+    build/ | cmake/ | docs/ | examples/ | scripts/ | src/) ;;
+    *) grep -q "^| \`$folder" HACKING.md || broken "HACKING.md: $folder is not in its table" ;;
+  esac
+done
+
+# 6. The repository holds no build products: under 6 MB, and no file over 300 kB but data.
+while read -r bytes file; do
+  case "$file" in
+    total) [ "$bytes" -le 6000000 ] || broken "tracked files have $bytes bytes; 6,000,000 is the limit" ;;
+    data/*) ;;
+    *) [ "$bytes" -le 300000 ] || broken "$file: $bytes bytes; 300,000 is the limit" ;;
+  esac
+done < <(files | xargs -d '\n' du -cb)
+
+if [ -z "$text_only" ]; then
+  # 7. Formatting.
+  command -v clang-format >/dev/null || die "clang-format is missing"
+  files '*.h' '*.cc' '*.cuh' '*.cu' | xargs -P "$(nproc)" -n 40 clang-format --dry-run --Werror || broken "run scripts/format.sh"
+
+  # 8. Every header can be included alone. Those of cuda/ need the CUDA runtime's headers, and are skipped without them.
+  stands_alone() { # stands_alone HEADER FLAG...
+    local header=$1
+    shift
+    g++ -std=c++20 -fsyntax-only -Iinclude -Isrc -Itests -Itests/cli -Icli -I. "$@" -x c++ - <<<"#include \"$header\"" ||
+      { echo "$header cannot be included alone" >&2 && return 1; }
+  }
+  export -f stands_alone
+  files 'include/*.h' 'src/*.h' 'cli/*.h' 'tests/*.h' 'testing/*.h' | grep -v -e '-inl\.h$' |
+    xargs -P "$(nproc)" -I{} bash -c 'stands_alone {}' || failed=1
+  cuda_include=${CUDA_HOME:-/usr/local/cuda}/include
+  if [ -e "$cuda_include/cuda_runtime_api.h" ]; then
+    files 'cuda/*.h' | grep -v launch |
+      xargs -P "$(nproc)" -I{} bash -c "stands_alone {} -isystem '$cuda_include'" || failed=1
+  fi
+fi
 
 [ "$failed" = 0 ] && echo "All rules hold"
 exit "$failed"

@@ -1,46 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the scripts: where the project is, and what it needs from the system.
+# Sourced by the other scripts: goes to the repository's root, and knows which packages each task needs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-BUILD_PACKAGES="g++ cmake ninja-build libhwy-dev librandom123-dev libtbb-dev libcli11-dev libfmt-dev libzip-dev nlohmann-json3-dev zlib1g-dev"
-TEST_PACKAGES="libgtest-dev libboost-dev libgmp-dev libmpfr-dev clang-format clang libclang-rt-dev"
+BUILD_PACKAGES="g++ cmake ninja-build libhwy-dev librandom123-dev libcli11-dev libfmt-dev libzip-dev nlohmann-json3-dev zlib1g-dev"
+TEST_PACKAGES="ccache libgtest-dev libboost-dev libgmp-dev libmpfr-dev clang-format"
+FUZZ_PACKAGES="clang libclang-rt-dev"
+TBB_PACKAGES="libtbb-dev"
 PYTHON_PACKAGES="python3-dev python3-venv"
 BROWSER_PACKAGES="chromium chromium-driver python3-selenium fonts-dejavu-core"
 BENCH_PACKAGES="libbenchmark-dev libeigen3-dev libboost-dev libgmp-dev libmpfr-dev python3"
+
+# Several presets and the Python package compile the same sources with the same flags: compile them once.
+if command -v ccache >/dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+fi
 
 die() {
   printf '%s: %s\n' "$(basename "$0")" "$*" >&2
   exit 1
 }
 
-# need_packages NAME...: installs those that are missing; silent if there are none.
-need_packages() {
+# missing_packages NAME...: prints those that are not installed.
+missing_packages() {
   command -v dpkg-query >/dev/null ||
-    die "this is no Debian system: install the equivalents of: $* (and then run cmake --preset release)"
+    die "this is not a Debian system: install the equivalents of: $* (and then run cmake --preset release)"
   local missing=() package
   for package in "$@"; do
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
       missing+=("$package")
   done
-  [ ${#missing[@]} -gt 0 ] || return 0
-  local as_root=()
+  echo "${missing[*]}"
+}
+
+# need_packages NAME...: installs those that are missing, and says so; silent if there are none.
+need_packages() {
+  local missing as_root=() log
+  missing=$(missing_packages "$@")
+  [ -n "$missing" ] || return 0
   if [ "$(id -u)" != 0 ]; then
-    command -v sudo >/dev/null || die "these packages are missing, and there is no sudo to install them: ${missing[*]}"
+    command -v sudo >/dev/null || die "these packages are missing, and there is no sudo to install them: $missing"
     as_root=(sudo)
   fi
-  echo "Installing ${missing[*]}"
-  local log
+  echo "Installing with apt-get: $missing"
   log=$(mktemp)
+  # shellcheck disable=SC2086
   if ! { "${as_root[@]}" apt-get update -qq &&
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing; } >"$log" 2>&1; then
     cat "$log" >&2
-    die "the packages could not be installed: ${missing[*]}"
+    die "the packages could not be installed: $missing"
   fi
   rm -f "$log"
 }
 
-# build PRESET [-DOPTION=VALUE...] [TARGET...]: configures and builds, quietly unless it fails.
+# build PRESET [-DOPTION=VALUE...] [TARGET...]: configures and builds; prints nothing unless it fails.
 build() {
   local preset=$1 options=() log
   shift
@@ -55,4 +68,11 @@ build() {
     die "preset $preset does not build"
   fi
   rm -f "$log"
+}
+
+# run_tests PRESET [CTEST-OPTION...]: runs the tests of a preset that was built; no tests at all is an error.
+run_tests() {
+  local preset=$1
+  shift
+  ctest --preset "$preset" -j "$(nproc)" "$@" | tail -n +3
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Prints where an nvcc is: that of the PATH, of CUDA_HOME or /usr/local/cuda, or one from the wheels of the package index, which
-# are put into build/nvcc. Fails, saying why, if there is none.
+# Prints the path of an nvcc: the one in PATH, the one in CUDA_HOME or /usr/local/cuda, or one from wheels, which it
+# installs into build/nvcc. Fails, and says why, if there is none.
 source "$(dirname "$0")/common.sh"
 
 for found in "$(command -v nvcc || true)" "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc"; do
@@ -18,7 +18,7 @@ build/nvcc/bin/python -m pip install --quiet --disable-pip-version-check "${pack
 found=$(find "$PWD/build/nvcc" -path '*/bin/nvcc' -type f | head -n 1)
 [ -x "$found" ] || die "the wheels have no nvcc"
 root=$(dirname "$(dirname "$found")")
-# As in a toolkit: lib64, and CCCL's headers beside the others.
+# CMake expects the layout of a toolkit: lib64, and CCCL's headers beside the others.
 [ -e "$root/lib64" ] || ln -s lib "$root/lib64"
 for header in cuda nv thrust cub; do
   [ -e "$root/include/$header" ] || [ ! -e "$root/include/cccl/$header" ] || ln -s "cccl/$header" "$root/include/$header"

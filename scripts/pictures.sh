@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes the pictures of the README anew: the report of the demo sentences, light and dark.
+# Writes the README's pictures anew: the report of the demo sentences, light and dark.
 source "$(dirname "$0")/common.sh"
 need_packages $BUILD_PACKAGES $BROWSER_PACKAGES
 build release taproot_cli

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs every experiment of experiments/ and writes experiments/REPORT.md: under 30 minutes on two cores. With --quick a small
-# version of each, into build/experiments/quick/, in under 3. PYTHON names an interpreter that has taproot and matplotlib;
-# without it both are installed into a virtual environment, with CUDA where there is a GPU and nvcc.
+# Runs every experiment of experiments/ and writes their READMEs, figures and summaries, and a page with all results,
+# build/experiments/full/REPORT.md, in under 30 minutes on two cores. With --quick it runs a small version of each in
+# under 3 minutes and writes to build/experiments/quick/ only. PYTHON names an interpreter that has taproot and
+# matplotlib; without it both are installed into a virtual environment, with CUDA where there is a GPU and nvcc.
 source "$(dirname "$0")/common.sh"
 quick=()
 case "${1-}" in
@@ -40,8 +41,11 @@ for run in experiments/[0-9]*/run.py; do
     failed+=("$name")
   fi
 done
-out=experiments
-[ ${#quick[@]} = 0 ] || out=$folder/quick
-PYTHONPATH=experiments "$PYTHON" experiments/report.py "$out"
-echo "$out/REPORT.md, $((SECONDS - start)) s"
+if [ ${#quick[@]} = 0 ]; then
+  from=experiments page=$folder/full/REPORT.md
+else
+  from=$folder/quick page=$folder/quick/REPORT.md
+fi
+PYTHONPATH=experiments "$PYTHON" experiments/report.py "$from" "$page"
+echo "$page, $((SECONDS - start)) s"
 [ ${#failed[@]} = 0 ] || die "failed: ${failed[*]}"

@@ -1,32 +1,80 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every test: the rules of the text, the release build, its report in a browser, the Python package, the experiments in
-# short, the sanitizer build, CUDA (compiled; run where there is a device), a short fuzzing run. With TAPROOT_TEST_TORCH=1 PyTorch is installed too (several GB); where it is not, its tests
-# are skipped.
+# The tests. Without arguments everything that a contributor needs before a commit: the rules, the release build with
+# all its tests, the Python package, and the report's page in a browser. With --all it adds the shared library, TBB, the
+# sanitizers, CUDA (compiled everywhere, run where there is a device), fuzzing and the experiments.
+# TAPROOT_TEST_TORCH=1 installs PyTorch (several GB); where it is missing, its tests are skipped.
 source "$(dirname "$0")/common.sh"
-need_packages $BUILD_PACKAGES $TEST_PACKAGES $BROWSER_PACKAGES $PYTHON_PACKAGES
+all=
+case "${1-}" in
+  --all) all=1 ;;
+  '') ;;
+  *) die "usage: test.sh [--all]" ;;
+esac
 
+packages="$BUILD_PACKAGES $TEST_PACKAGES $BROWSER_PACKAGES $PYTHON_PACKAGES"
+wheels="the Python test tools${TAPROOT_TEST_TORCH:+ and PyTorch} into build/python"
+if [ -n "$all" ]; then
+  packages+=" $FUZZ_PACKAGES $TBB_PACKAGES"
+  command -v nvcc >/dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ] || wheels+=", nvcc into build/nvcc"
+fi
+# shellcheck disable=SC2086
+missing=$(missing_packages $packages)
+echo "This will install: ${missing:-no packages} with apt-get; with pip, unless they are there, $wheels."
+# shellcheck disable=SC2086
+need_packages $packages
+command -v ccache >/dev/null && export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+
+begin=$SECONDS
+last=$SECONDS
+done_with() { # done_with NAME: prints how long the section took.
+  printf -- '-- %s: %d s\n' "$1" $((SECONDS - last))
+  last=$SECONDS
+}
 section() { printf '\n== %s\n' "$*"; }
 
-section "Rules: layers, headers, formatting, banned names"
+section "Rules: layers, names, formatting, headers, prose"
 scripts/check.sh
+done_with rules
 
-section "Release build"
+section "Release build and its tests"
 build release -DTAPROOT_TESTS=ON
-ctest --test-dir build/release -j2 --output-on-failure --no-tests=error | tail -n +3
+run_tests release
+done_with release
 
 section "The report's page in Chromium"
 /usr/bin/python3 tests/browser/report_test.py build/release/cli/taproot 2>&1 | tail -n 60
+done_with "report page"
 
 section "Python package"
-scripts/test_python.sh
+scripts/test_python.sh ${all:+--isolated}
+done_with Python
 
-section "Experiments, in short"
-PYTHON=$PWD/build/python/wheel/bin/python scripts/reproduce.sh --quick
+if [ -z "$all" ]; then
+  printf '\nAll passed in %d s. scripts/test.sh --all adds sanitizers, CUDA, fuzzing and experiments.\n' $((SECONDS - begin))
+  exit
+fi
+
+section "Shared library, with a project that uses it"
+build shared taproot taproot_cli cli_test quickstart
+run_tests shared -R '^(consumer|quickstart)$'
+run_tests shared -L cli_test
+done_with shared
+
+section "Threads from TBB"
+build tbb unit_test
+run_tests tbb -L unit_test
+done_with TBB
 
 section "Address and undefined-behavior sanitizers"
 build dev
-ctest --test-dir build/dev -j2 --output-on-failure --no-tests=error | tail -n +3
+run_tests dev
+done_with "address and undefined behavior"
+
+section "Thread sanitizer, on the tests that use threads"
+build tsan unit_test
+run_tests tsan
+done_with threads
 
 section "CUDA"
 if nvcc=$(scripts/nvcc.sh 2>&1); then
@@ -37,16 +85,26 @@ if nvcc=$(scripts/nvcc.sh 2>&1); then
 else
   echo "SKIPPED, not compiled: $nvcc"
 fi
+done_with CUDA
 
-section "Fuzzing, 30 seconds each"
+section "Fuzzing, 30 seconds for each target"
 build fuzz factor_fuzz reader_fuzz
-for target in factor_fuzz reader_fuzz; do
-  log=$(mktemp)
-  if ! build/fuzz/tests/$target -max_total_time=30 -seed=1 -max_len=1500 -print_final_stats=1 \
+fuzz() { # fuzz TARGET: fails with the end of its output if the target finds something.
+  local log=build/fuzz/$1.log
+  if ! build/fuzz/tests/"$1" -max_total_time=30 -seed=1 -max_len=1500 -print_final_stats=1 \
     -artifact_prefix=build/fuzz/ >"$log" 2>&1; then
     tail -n 60 "$log" >&2
-    die "$target found something"
+    return 1
   fi
-  echo "$target: $(grep number_of_executed_units "$log")"
-  rm -f "$log"
-done
+  echo "$1: $(grep number_of_executed_units "$log")"
+}
+fuzz factor_fuzz &
+factor=$!
+fuzz reader_fuzz || die "reader_fuzz found something"
+wait $factor || die "factor_fuzz found something"
+done_with fuzzing
+
+section "Experiments, in short"
+PYTHON=$PWD/build/python/environment/bin/python scripts/reproduce.sh --quick
+done_with experiments
+printf '\nAll passed in %d s.\n' $((SECONDS - begin))

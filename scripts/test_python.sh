@@ -1,47 +1,63 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The Python package as users get it: `pip install .` in a fresh virtual environment, which runs the README's
-# example; and a wheel, installed in another one, which takes all tests.
+# The Python package: builds a wheel, installs it into build/python/environment, runs the README's example there with
+# NumPy alone, and then all tests. With --isolated the environment is new and pip builds as it does for users, with the
+# build tools of pyproject.toml in an environment of their own; without it a second run builds only what has changed.
 source "$(dirname "$0")/common.sh"
+isolated=
+case "${1-}" in
+  --isolated) isolated=1 ;;
+  '') ;;
+  *) die "usage: test_python.sh [--isolated]" ;;
+esac
+# shellcheck disable=SC2086
 need_packages $BUILD_PACKAGES $PYTHON_PACKAGES
 
-folder=build/python
+folder=$PWD/build/python
+environment=$folder/environment
+python=$environment/bin/python
+root=$PWD
+mkdir -p "$folder"
 log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 quietly() { # quietly COMMAND...: its output only if it fails.
   "$@" >"$log" 2>&1 || {
     cat "$log" >&2
     die "failed: $*"
   }
 }
-environment() { # environment NAME: a fresh virtual environment at $folder/NAME.
-  rm -rf "${folder:?}/$1"
-  quietly python3 -m venv "$folder/$1"
-}
-tests=$PWD/python/tests
-strict="--config-settings=cmake.define.TAPROOT_WERROR=ON"
+pip=("$python" -m pip --disable-pip-version-check)
 
-environment source
-quietly $folder/source/bin/pip install $strict .
-sed -n '/^```python/,/^```/p' README.md | grep -v '^```' >$folder/readme.txt
-grep -q '>>>' $folder/readme.txt || die "README.md has no Python example"
-(cd /tmp && "$OLDPWD/$folder/source/bin/python" -m doctest "$OLDPWD/$folder/readme.txt") || die "README.md: its Python example does otherwise"
+[ -z "$isolated" ] || rm -rf "$environment"
+[ -x "$python" ] || quietly python3 -m venv "$environment"
+rm -rf "$folder/wheels"
+wheel=(wheel --no-deps --config-settings=cmake.define.TAPROOT_WERROR=ON -w "$folder/wheels" .)
+if [ -n "$isolated" ]; then
+  quietly "${pip[@]}" "${wheel[@]}"
+else
+  # What pyproject.toml requires of a build; Debian 12 has an older CMake.
+  quietly "${pip[@]}" install "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.26"
+  quietly "${pip[@]}" "${wheel[@]:0:1}" --no-build-isolation "${wheel[@]:1}"
+fi
+quietly "${pip[@]}" install --force-reinstall --no-deps "$folder"/wheels/taproot-*.whl
+quietly "${pip[@]}" install "$folder"/wheels/taproot-*.whl # NumPy, if it is not there.
 
-rm -rf $folder/wheels
-quietly $folder/source/bin/pip wheel --no-deps $strict -w $folder/wheels .
-environment wheel
+# Python runs in a folder without a package named taproot, so that the installed one is imported.
+sed -n '/^```python/,/^```/p' README.md | grep -v '^```' >"$folder/readme.txt"
+grep -q '>>>' "$folder/readme.txt" || die "README.md has no Python example"
+(cd "$folder" && "$python" -m doctest readme.txt) || die "README.md: its Python example gives other results"
+
 extras=(pytest hypothesis matplotlib nbclient ipykernel mypy nanobind ruff jax)
 [ -z "${TAPROOT_TEST_TORCH-}" ] || extras+=(torch)
-quietly $folder/wheel/bin/pip install $folder/wheels/taproot-*.whl "${extras[@]}"
-quietly $folder/wheel/bin/ruff check
-quietly $folder/wheel/bin/ruff format --check
-# A wheel for all later versions of Python holds an extension that is.
-case "$(ls $folder/wheels)" in
-  *abi3*) [ -n "$(find $folder/wheel/lib -name '_taproot.abi3.so')" ] || die "the wheel is named abi3, and its extension is not" ;;
+quietly "${pip[@]}" install "${extras[@]}"
+quietly "$environment/bin/ruff" check
+quietly "$environment/bin/ruff" format --check
+# A wheel for all later versions of Python must hold an extension that is, too.
+case "$(ls "$folder/wheels")" in
+  *abi3*) [ -n "$(find "$environment/lib" -name '_taproot.abi3.so')" ] || die "the wheel is named abi3, and its extension is not" ;;
 esac
-# Nothing but the C and C++ run-time libraries may be asked of the system.
-unbundled=$(find $folder/wheel/lib -path '*/taproot/*.so*' -exec readelf -d {} + | grep -oP 'NEEDED.*\[\K[^]]+' |
+# The extension may ask nothing of the system but the run-time libraries of C and C++.
+unbundled=$(find "$environment/lib" -path '*/taproot/*.so*' -exec readelf -d {} + | grep -oP 'NEEDED.*\[\K[^]]+' |
   sort -u | grep -vE '^(libc|libm|libgcc_s|libstdc\+\+|libdl|libpthread|librt|ld-linux-x86-64|ld-linux-aarch64)\.so|^lib(tbb|hwy)\.so' || true)
 [ -z "$unbundled" ] || die "the wheel needs libraries of the system: $unbundled"
-(cd /tmp && "$OLDPWD/$folder/wheel/bin/python" -m pytest -q -r s --rootdir "$tests/../.." "$tests")
-(cd /tmp && "$OLDPWD/$folder/wheel/bin/python" -m pytest -q --rootdir "$tests/../.." "$tests/../../bench/reference") # NumPy, to be compared with.
-rm -f "$log"
+(cd "$folder" && "$python" -m pytest -q -r s --rootdir "$root" "$root/python/tests" "$root/bench/reference")

@@ -9,7 +9,7 @@ import pytest
 
 # The import mode "importlib" leaves sys.path alone.
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python" / "tests")]
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "testing" / "python")]
 
 from laws import FALSE_ALARM, chi_square_p  # noqa: E402
 from oracle import Enumeration  # noqa: E402

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python" / "tests")]
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "testing" / "python")]
 
 import without_replacement as reference  # noqa: E402
 from laws import FALSE_ALARM, chi_square_p, ordered_law  # noqa: E402

@@ -6,9 +6,11 @@ import itertools
 import math
 from fractions import Fraction
 
-import harness
 import numpy as np
+from graphs import scores_of, trained, uniform_weights
+from harness import Experiment
 from laws import FALSE_ALARM, chi_square_p
+from plots import COLORS, PALETTE, plt
 from samplers import SAMPLERS, wilson_rc
 
 import taproot
@@ -100,10 +102,10 @@ def appendix_e(weights):
     return {t: Fraction(weights[0][root[t]]) / sum(weights[0]) * phi[t] / with_root[root[t]] for t in phi}
 
 
-def draw(implementation, name, weights, draws, seed):
+def sample(implementation, name, weights, samples, seed):
     if implementation == "taproot":
-        return taproot.DependencyTrees(harness.scores_of(weights)).sample(draws, seed, name)
-    return np.array(NUMPY[name](weights, draws, np.random.default_rng(seed)))[:, 1:]
+        return taproot.DependencyTrees(scores_of(weights)).sample(samples, seed, name)
+    return np.array(NUMPY[name](weights, samples, np.random.default_rng(seed)))[:, 1:]
 
 
 def counts_of(heads, trees):
@@ -115,11 +117,11 @@ def counts_of(heads, trees):
     return counts
 
 
-def interval(count, draws, z=2.576):
-    """Of a share, with confidence 99 % (the score interval)."""
-    share, shrink = count / draws, z * z / draws
+def interval(count, samples, z=2.576):
+    """The score interval of a share, with confidence 99 %."""
+    share, shrink = count / samples, z * z / samples
     middle = (share + shrink / 2) / (1 + shrink)
-    half = z * math.sqrt(share * (1 - share) / draws + shrink / draws / 4) / (1 + shrink)
+    half = z * math.sqrt(share * (1 - share) / samples + shrink / samples / 4) / (1 + shrink)
     return middle - half, middle + half
 
 
@@ -129,13 +131,13 @@ def figure_rows(x):
     x.check(exact == appendix_e(FIGURE), "WilsonRC's Markov chain has the law of appendix E")
     x.check([exact[t] for t in FIGURE_TREES] == [Fraction(1, 4), Fraction(1, 4), Fraction(1, 2)], "1/4, 1/4, 1/2")
     own = np.array([float(exact[t]) for t in FIGURE_TREES])
-    for implementation, draws in (("taproot", x.choose(1000000, 20000)), ("NumPy", x.choose(20000, 2000))):
+    for implementation, samples in (("taproot", x.choose(1000000, 20000)), ("NumPy", x.choose(20000, 2000))):
         for name in (*UNBIASED, "wilson-rc"):
             if implementation == "NumPy" and name not in NUMPY:
                 continue
-            counts = counts_of(draw(implementation, name, weights, draws, 1), FIGURE_TREES)
+            counts = counts_of(sample(implementation, name, weights, samples, 1), FIGURE_TREES)
             p = chi_square_p(np.full(3, 1 / 3), counts), chi_square_p(own, counts)
-            yield (implementation, name, draws, *counts, *interval(counts[2], draws), *p)
+            yield (implementation, name, samples, *counts, *interval(counts[2], samples), *p)
 
 
 def root_share(weights):
@@ -151,8 +153,8 @@ def graph(kind, n, rng):
             weights[cycle, np.roll(cycle, 1)] += rng.random()
         weights[np.arange(1, n + 1), 1 + np.arange(1, n + 1) % n] += 0.1  # So that every word reaches all.
         return weights
-    weights = harness.uniform_weights(n, rng)
-    marginals = taproot.DependencyTrees(harness.scores_of(weights)).root_marginals()
+    weights = uniform_weights(n, rng)
+    marginals = taproot.DependencyTrees(scores_of(weights)).root_marginals()
     if kind == "root = marginals":
         weights[0, 1:] = marginals
     if kind == "columns scaled":
@@ -168,23 +170,23 @@ def law_rows(x):
             for number in range(x.choose(6, 1)):
                 weights = graph(kind, n, rng)
                 phi = np.array([math.prod(weights[h, m] for m, h in enumerate(t, 1)) for t in trees])
-                marginals = taproot.DependencyTrees(harness.scores_of(weights)).root_marginals()
+                marginals = taproot.DependencyTrees(scores_of(weights)).root_marginals()
                 distance = float(np.abs(root_share(weights) - marginals).sum() / 2)
-                for implementation, draws in (("taproot", x.choose(200000, 20000)), ("NumPy", x.choose(3000, 1000))):
+                for implementation, samples in (("taproot", x.choose(200000, 20000)), ("NumPy", x.choose(3000, 1000))):
                     for name in (*UNBIASED, "wilson-rc") if implementation == "taproot" else ("wilson-rc",):
-                        counts = counts_of(draw(implementation, name, weights, draws, 2), trees)
+                        counts = counts_of(sample(implementation, name, weights, samples, 2), trees)
                         p = chi_square_p(phi / phi.sum(), counts)
-                        yield (n, kind, number, distance, implementation, name, draws, p)
+                        yield (n, kind, number, distance, implementation, name, samples, p)
 
 
 def bias_rows(x):
-    """How far WilsonRC is from the right law, in total variation: that of the roots, all else being right."""
+    """The total variation between WilsonRC and the right law: that of the roots, because all else is right."""
     rng = np.random.default_rng(6)
     graphs = x.choose(300, 20)
-    sets = {f"random, n = {n}": [harness.uniform_weights(n, rng) for _ in range(graphs)] for n in (3, 10, 30, 100)}
-    scores = {name: [harness.scores_of(w) for w in matrices] for name, matrices in sets.items()}
-    scores["trained, English"] = harness.trained("en_ewt")
-    scores["trained, Wolof"] = harness.trained("wo_wtb")
+    sets = {f"random, n = {n}": [uniform_weights(n, rng) for _ in range(graphs)] for n in (3, 10, 30, 100)}
+    scores = {name: [scores_of(w) for w in matrices] for name, matrices in sets.items()}
+    scores["trained, English"] = trained("en_ewt")
+    scores["trained, Wolof"] = trained("wo_wtb")
     for name, matrices in scores.items():
         all_marginals = taproot.DependencyTrees(matrices).root_marginals()
         for number, (matrix, marginals) in enumerate(zip(matrices, all_marginals)):
@@ -193,10 +195,10 @@ def bias_rows(x):
 
 
 def plot(x, figure1, bias):
-    figure, (left, right) = harness.plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
     rows = figure1[::-1]
     for y, row in enumerate(rows):
-        share, color = row["tree_3"] / row["draws"], harness.COLOURS[row["sampler"]]
+        share, color = row["tree_3"] / row["samples"], COLORS[row["sampler"]]
         left.errorbar(share, y, xerr=[[share - row["low"]], [row["high"] - share]], fmt="o", color=color, capsize=3)
     left.set_yticks(range(len(rows)), [f"{row['sampler']}, {row['implementation']}" for row in rows])
     for value, text in ((1 / 3, "1/3"), (1 / 2, "1/2")):
@@ -209,30 +211,46 @@ def plot(x, figure1, bias):
     names = list(dict.fromkeys(row["weights"] for row in bias))
     for y, name in enumerate(reversed(names)):
         values = [row["distance"] for row in bias if row["weights"] == name]
-        color = harness.PALETTE[1 if "trained" in name else 0]
+        color = PALETTE[1 if "trained" in name else 0]
         jitter = np.random.default_rng(0).uniform(-0.25, 0.25, len(values))
         right.plot(values, y + jitter, ".", color=color, alpha=0.25, markersize=4, markeredgewidth=0)
         right.plot([np.mean(values)] * 2, [y - 0.35, y + 0.35], color=color, linewidth=2.5)
     right.set_yticks(range(len(names)), list(reversed(names)))
     right.set_xlim(0, 0.7)
-    right.set_xlabel("total variation between WilsonRC and the right law\n(a dot a graph, the bar their mean)")
+    right.set_xlabel("total variation between WilsonRC and the right law\n(one dot per graph; the bar is their mean)")
     right.grid(axis="y", visible=False)
-    x.save(figure, "bias", "Left: share of tree 3 of figure 1. Right: WilsonRC's distance from the right law")
+    x.save(figure, "Left: share of tree 3 of figure 1. Right: WilsonRC's distance from the right law")
 
 
 def shown(p):
     return f"{p:.2f}" if p >= 0.01 else f"{p:.0e}" if p >= 1e-99 else "< 1e-99"
 
 
+def summarize(x, figure1, law, bias):
+    """One row for each set of graphs and sampler: p-values, and the distance of WilsonRC's law where it is known."""
+    found = {}
+    for row in [{"kind": "figure 1"} | row for row in figure1] + law:
+        found.setdefault((row["kind"], row["implementation"], row["sampler"]), []).append(row)
+    rows = [
+        (*key, len(own), own[0]["samples"], min(r["p"] for r in own), max(r["p"] for r in own), "", "")
+        for key, own in found.items()
+    ]
+    for name in dict.fromkeys(row["weights"] for row in bias):
+        own = [row["distance"] for row in bias if row["weights"] == name]
+        rows.append((name, "exact", "wilson-rc", len(own), "", "", "", float(np.mean(own)), max(own)))
+    columns = ("graphs", "implementation", "sampler", "count", "samples", "least_p", "largest_p")
+    x.summary((*columns, "mean_distance", "largest_distance"), rows)
+
+
 def report(x, figure1, law, bias):
     plot(x, figure1, bias)
-    x.say("Figure 1's graph: how often each tree was drawn, tree 3 with its 99 % interval, and chi-square p-values.")
+    x.say("Figure 1's graph: how often each tree was sampled, tree 3 with its 99 % interval, and chi-square p-values.")
     x.table(
-        ("sampler", "", "draws", "tree 1", "tree 2", "tree 3", "p if 1/3 each", "p if 1/4, 1/4, 1/2"),
+        ("sampler", "", "samples", "tree 1", "tree 2", "tree 3", "p if 1/3 each", "p if 1/4, 1/4, 1/2"),
         [
-            (row["sampler"], row["implementation"], row["draws"])
-            + tuple(f"{row[f'tree_{t}'] / row['draws']:.4f}" for t in (1, 2))
-            + (f"{row['tree_3'] / row['draws']:.4f} [{row['low']:.4f}, {row['high']:.4f}]",)
+            (row["sampler"], row["implementation"], row["samples"])
+            + tuple(f"{row[f'tree_{t}'] / row['samples']:.4f}" for t in (1, 2))
+            + (f"{row['tree_3'] / row['samples']:.4f} [{row['low']:.4f}, {row['high']:.4f}]",)
             + (shown(row["p"]), shown(row["p_rc"]))
             for row in figure1
         ],
@@ -272,24 +290,26 @@ def report(x, figure1, law, bias):
     holds = not x.failed
     x.verdict(
         f"{'holds' if holds else 'does not hold'}: WilsonRC returns tree 3 with probability exactly 1/2 "
-        f"({rc['taproot']['tree_3'] / rc['taproot']['draws']:.4f} of {rc['taproot']['draws']} draws, NumPy "
-        f"{rc['NumPy']['tree_3'] / rc['NumPy']['draws']:.4f} of {rc['NumPy']['draws']}) where 1/3 is right, and none "
-        f"of {len(ours)} tests of the unbiased samplers has p below {min(ours):.0e}. Appendix E's condition holds or "
-        f"fails by the word edges alone: no root weights repair WilsonRC. On trained weights its mean distance from "
-        f"the right law is {mean['trained, English']:.3f} (English) and {mean['trained, Wolof']:.3f} (Wolof), at worst "
-        f"{worst['distance']:.2f}; on random weights {mean['random, n = 10']:.2f} at n = 10 and "
-        f"{mean['random, n = 100']:.2f} at n = 100 (total variation)."
+        f"({rc['taproot']['tree_3'] / rc['taproot']['samples']:.4f} of {rc['taproot']['samples']} samples, NumPy "
+        f"{rc['NumPy']['tree_3'] / rc['NumPy']['samples']:.4f} of {rc['NumPy']['samples']}) where 1/3 is right, and "
+        f"none of {len(ours)} tests of the unbiased samplers has p below {min(ours):.0e}. Whether appendix E's "
+        f"condition holds depends on the word edges alone: no root weights repair WilsonRC. On trained weights its "
+        f"mean distance from the right law is {mean['trained, English']:.3f} (English) and "
+        f"{mean['trained, Wolof']:.3f} (Wolof), at worst {worst['distance']:.2f}; on random weights "
+        f"{mean['random, n = 10']:.2f} at n = 10 and {mean['random, n = 100']:.2f} at n = 100 (total variation)."
     )
 
 
 def main():
-    with harness.Experiment(__file__, __doc__) as x:
-        columns = ("implementation", "sampler", "draws", "tree_1", "tree_2", "tree_3", "low", "high", "p", "p_rc")
+    with Experiment(__file__, __doc__) as x:
+        columns = ("implementation", "sampler", "samples", "tree_1", "tree_2", "tree_3", "low", "high", "p", "p_rc")
         figure1 = x.measure("figure1", columns, lambda: figure_rows(x))
-        columns = ("n", "kind", "graph", "distance", "implementation", "sampler", "draws", "p")
+        columns = ("n", "kind", "graph", "distance", "implementation", "sampler", "samples", "p")
         law = x.measure("law", columns, lambda: law_rows(x))
         bias = x.measure("bias", ("weights", "graph", "n", "distance"), lambda: bias_rows(x))
-        report(x, figure1, law, bias)
+        summarize(x, figure1, law, bias)
+        if not x.measure_only:
+            report(x, figure1, law, bias)
 
 
 if __name__ == "__main__":

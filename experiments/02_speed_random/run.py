@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""100 trees a graph with random weights: the paper's Figure 2a. See README.md."""
+"""100 trees per graph with random weights: the paper's Figure 2a. See README.md."""
 
 import numpy as np
-from contest import NUMPY, OURS, check_frequencies, milliseconds, plot, ratios, samplers, shown, times, turn
-from harness import Experiment, plt, scores_of, ticks, uniform_weights
+from contest import NUMPY, OURS, check_frequencies, milliseconds, plot, ratios, shown, summarize, times, turn
+from graphs import scores_of, uniform_weights
+from harness import Experiment
+from plots import plt, ticks
+from samplers import SAMPLERS, laplacian_hat
+from samplers import marginals as marginals_of_numpy
 
 import taproot
 
@@ -20,7 +24,7 @@ def rows_of(x):
             scores = scores_of(weights)
             contenders = {
                 (implementation, name): (
-                    (lambda sampler=samplers.SAMPLERS[name]: sampler(weights, TREES, rng))
+                    (lambda sampler=SAMPLERS[name]: sampler(weights, TREES, rng))
                     if implementation == NUMPY
                     else (lambda name=name: taproot.DependencyTrees(scores).sample(TREES, graph, name))
                 )
@@ -31,19 +35,19 @@ def rows_of(x):
 
 
 def check(x):
-    """NumPy and we agree on marginals, and all samplers with them."""
+    """NumPy and taproot have the same marginals, and all samplers follow them."""
     rng = np.random.default_rng(22)
     for n, of_numpy in ((6, 400), (12, 300)):
         weights = uniform_weights(n, rng)
         d = taproot.DependencyTrees(scores_of(weights))
         marginals = d.marginals()
-        inverse = np.linalg.inv(samplers.laplacian_hat(weights))
-        x.check(np.abs(samplers.marginals(weights, inverse) - marginals).max() < 1e-10, "marginals agree with NumPy's")
+        inverse = np.linalg.inv(laplacian_hat(weights))
+        x.check(np.abs(marginals_of_numpy(weights, inverse) - marginals).max() < 1e-10, "marginals agree with NumPy's")
         for implementation, name in CONTENDERS:
             if implementation == OURS:
                 heads = d.sample(20000, 4, name)
             else:
-                heads = np.array(samplers.SAMPLERS[name](weights, of_numpy, rng))[:, 1:]
+                heads = np.array(SAMPLERS[name](weights, of_numpy, rng))[:, 1:]
             x.check(bool(np.isfinite(d.log_prob(heads)).all()), f"{name}, {implementation}: trees only")
             check_frequencies(x, heads, marginals, f"{name}, {implementation}, n = {n}")
 
@@ -58,13 +62,14 @@ def main():
     with Experiment(__file__, __doc__) as x:
         check(x)
         rows = x.measure("speed", ("n", "graph", "implementation", "algorithm", "ms"), lambda: rows_of(x))
+        summarize(x, rows, ("n",))
         if x.measure_only:
             return
         figure, axes = plt.subplots()
         plot(axes, rows, "n", CONTENDERS)
         axes.set(xlabel="words n", title=f"{TREES} trees, uniformly random weights")
         ticks(axes.xaxis, x.choose((5, 10, 20, 50, 100), (5, 20, 40)))
-        x.save(figure, "speed", "Time of 100 trees by the number of words, random weights: NumPy dashed, taproot solid")
+        x.save(figure, "Time of 100 trees by the number of words, random weights: NumPy dashed, taproot solid")
 
         lengths = sorted({row["n"] for row in rows})
         x.table(
@@ -77,8 +82,8 @@ def main():
         if faster(rows, NUMPY, "wilson-reject", "colbourn")[1]:
             x.say(
                 "In NumPy every step of a walk is a call of `rng.choice`, which costs more than its arithmetic; "
-                "Colbourn's algorithm calls it once a word, WilsonReject some 2e times. So Colbourn's cubic arithmetic "
-                "shows only where sentences are long."
+                "Colbourn's algorithm calls it once per word, WilsonReject about 2e times. So Colbourn's cubic "
+                "arithmetic shows only where sentences are long."
             )
         report(x, rows, lengths)
 

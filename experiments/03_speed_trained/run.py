@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""100 trees a sentence with the weights of trained parsers: the paper's Figure 2b. See README.md."""
+"""100 trees per sentence with the weights of trained parsers: the paper's Figure 2b. See README.md."""
 
 import statistics
 
 import numpy as np
-from contest import NUMPY, OURS, check_frequencies, milliseconds, plot, ratios, samplers, shown, times, turn
-from harness import COLOURS, Experiment, plt, ticks, trained
+from contest import NUMPY, OURS, check_frequencies, milliseconds, plot, ratios, shown, summarize, times, turn
+from graphs import trained
+from harness import Experiment
+from plots import COLORS, plt, ticks
+from samplers import SAMPLERS, laplacian_hat
+from samplers import marginals as marginals_of_numpy
 
 import taproot
 
@@ -38,7 +42,7 @@ def rows_of(x):
             tries, work = expectations(scores)
             contenders = {
                 (implementation, name): (
-                    (lambda sampler=samplers.SAMPLERS[name]: sampler(weights, TREES, rng))
+                    (lambda sampler=SAMPLERS[name]: sampler(weights, TREES, rng))
                     if implementation == NUMPY
                     else (lambda name=name: taproot.DependencyTrees(scores).sample(TREES, sentence, name))
                 )
@@ -50,14 +54,14 @@ def rows_of(x):
 
 
 def expectations(scores):
-    """(tries of WilsonReject for a tree, its heads drawn for each that WilsonMarginal draws, root included)."""
+    """(tries of WilsonReject per tree, its steps divided by those of WilsonMarginal, root included)."""
     d, spanning = (taproot.DependencyTrees(scores, root=root) for root in ("single", "multi"))
     tries = d.expected_tries()
     return tries, tries * spanning.expected_steps() / (d.expected_steps() + 1)
 
 
 def check(x):
-    """On the least sure short sentence: NumPy and we agree on marginals and tries, and all samplers with them."""
+    """On the least certain short sentence NumPy and taproot agree on marginals and tries, and all samplers follow."""
     rng = np.random.default_rng(33)
     for treebank in TREEBANKS:
         short = [scores for scores in trained(treebank) if len(scores) <= 13]
@@ -65,8 +69,8 @@ def check(x):
         weights = weights_of(scores)
         d = taproot.DependencyTrees(scores)
         marginals = d.marginals()
-        laplacian = samplers.laplacian_hat(weights)
-        of_numpy = samplers.marginals(weights, np.linalg.inv(laplacian))
+        laplacian = laplacian_hat(weights)
+        of_numpy = marginals_of_numpy(weights, np.linalg.inv(laplacian))
         x.check(np.abs(of_numpy - marginals).max() < 1e-8, f"{treebank}: marginals agree with NumPy's")
         spanning = np.diag(weights[:, 1:].sum(axis=0)) - weights[1:, 1:]
         tries = np.exp(np.linalg.slogdet(spanning)[1] - np.linalg.slogdet(laplacian)[1])
@@ -75,13 +79,13 @@ def check(x):
             if implementation == OURS:
                 heads = d.sample(20000, 4, name)
             else:
-                heads = np.array(samplers.SAMPLERS[name](weights, 200, rng))[:, 1:]
+                heads = np.array(SAMPLERS[name](weights, 200, rng))[:, 1:]
             x.check(bool(np.isfinite(d.log_prob(heads)).all()), f"{treebank}, {name}, {implementation}: trees only")
             check_frequencies(x, heads, marginals, f"{treebank}, {name}, {implementation}")
 
 
 def medians(rows):
-    """A row a sentence and contender, the median of its rounds."""
+    """One row per sentence and contender: the median of its rounds."""
     names = COLUMNS[:-1]
     found = {}
     for row in rows:
@@ -100,51 +104,57 @@ def binned(rows):
     return out
 
 
-def plot_speed(x, by_treebank):
-    figure, both = plt.subplots(1, 2, figsize=(11.5, 4.6), sharey=True)
+def plot_speed(figure, by_treebank):
+    both = figure.subplots(1, 2, sharey=True)
     for axes, (treebank, title) in zip(both, TREEBANKS.items()):
         plot(axes, by_treebank[treebank], "about", CONTENDERS)
         axes.set(xlabel="words n", title=title)
         ticks(axes.xaxis, (5, 10, 20, 50))
     both[1].set_ylabel("")
-    figure.tight_layout()
-    x.save(
-        figure, "speed", "Time of 100 trees by the length of sentences, trained weights: NumPy dashed, taproot solid"
-    )
 
 
-def plot_work(x, by_treebank):
-    figure, both = plt.subplots(1, 2, figsize=(9.5, 4.2), sharex=True, sharey=True)
+def plot_work(figure, by_treebank):
+    both = figure.subplots(1, 2, sharex=True, sharey=True)
     most = max(row["work"] for rows in by_treebank.values() for row in rows)
     for axes, implementation in zip(both, (NUMPY, OURS)):
-        for (treebank, rows), marker, color in zip(by_treebank.items(), "o^", (COLOURS["trie"], COLOURS["beam"])):
+        for (treebank, rows), marker, color in zip(by_treebank.items(), "o^", (COLORS["trie"], COLORS["beam"])):
             found = ratios(rows, "sentence", (implementation, "wilson-reject"), (implementation, "wilson-marginal"))
             work = {row["sentence"]: row["work"] for row in rows}
             heights = [quarters[1] for quarters in found.values()]
             axes.plot([work[s] for s in found], heights, marker, color=color, alpha=0.6, label=TREEBANKS[treebank])
         axes.plot([1, most], [1, most], color="#888888", linewidth=1)
-        axes.set(xscale="log", yscale="log", title=implementation, xlabel="expected draws of heads, reject / marginal")
+        axes.set(xscale="log", yscale="log", title=implementation, xlabel="expected steps, reject / marginal")
         ticks(axes.xaxis, [value for value in (1, 2, 5, 10) if value <= 1.1 * most])
     both[0].annotate(
-        "time as the draws", (most, most), (-8, 0), textcoords="offset points", ha="right", color="#666666", fontsize=8
+        "time as the steps", (most, most), (-8, 0), textcoords="offset points", ha="right", color="#666666", fontsize=8
     )
     both[0].legend(frameon=False, loc="upper left", fontsize=9)
     both[0].set_ylabel("time, reject / marginal")
     both[0].set_ylim(bottom=0.8)
     ticks(both[0].yaxis, [value for value in (1, 2, 5, 10) if value <= 1.1 * most])
-    figure.tight_layout()
-    x.save(figure, "work", "How much longer WilsonReject takes than WilsonMarginal, by the heads that either draws")
+
+
+def plot_both(x, by_treebank):
+    figure = plt.figure(figsize=(11, 9), layout="constrained")
+    above, below = figure.subfigures(2, 1)
+    plot_speed(above, by_treebank)
+    plot_work(below, by_treebank)
+    x.save(
+        figure,
+        "Above: time of 100 trees by the length of sentences, trained weights; NumPy dashed, taproot solid. Below: how "
+        "much longer WilsonReject takes than WilsonMarginal, by the expected steps of their walks",
+    )
 
 
 def main():
     with Experiment(__file__, __doc__) as x:
         check(x)
         rows = medians(x.measure("speed", COLUMNS, lambda: rows_of(x)))
+        by_treebank = {name: binned([row for row in rows if row["treebank"] == name]) for name in TREEBANKS}
+        summarize(x, [row for own in by_treebank.values() for row in own], ("treebank", "words"))
         if x.measure_only:
             return
-        by_treebank = {name: binned([row for row in rows if row["treebank"] == name]) for name in TREEBANKS}
-        plot_speed(x, by_treebank)
-        plot_work(x, by_treebank)
+        plot_both(x, by_treebank)
         for treebank, own in by_treebank.items():
             groups = dict.fromkeys(row["words"] for row in own)
             of_group = {words: sum(row["words"] == words for row in own) // len(CONTENDERS) for words in groups}
@@ -173,9 +183,9 @@ def main():
         )
         most = max(rows, key=lambda row: row["work"] / row["tries"])
         x.say(
-            "Tries alone do not say how long WilsonReject takes: its walks have to find ROOT, those of WilsonMarginal "
-            f"a word that is known. The sentence where that matters most ({most['treebank']}, {most['n']} words) needs "
-            f"{most['tries']:.3f} tries, and {most['work']:.1f} times as many draws of heads."
+            "Tries alone do not say how long WilsonReject takes, because its walks have to find ROOT, and those of "
+            f"WilsonMarginal a known word. The sentence where that matters most ({most['treebank']}, {most['n']} "
+            f"words) needs {most['tries']:.3f} tries, and {most['work']:.1f} times as many steps."
         )
         report(x, by_treebank)
 

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Z_T / Z_D, the expected tries of WilsonReject: random weights of four families, trained weights, and counted."""
+"""Z_T / Z_D, the expected tries of WilsonReject, for random and for trained weights; and tries, counted."""
 
 import math
 
-import harness
 import numpy as np
+from graphs import FAMILIES, expected_tries, scores_of, trained
+from harness import Experiment
 from laws import FALSE_ALARM, normal_tail
+from plots import PALETTE, line, plt, ticks
 from samplers import wilson_reject
 
 import taproot
 
 LIGHT = ("uniform", "exponential", "truncated normal")
 HEAVY = "log-normal, σ = 3"
-COLOURS = dict(zip((*LIGHT, HEAVY), harness.PALETTE))
+COLORS = dict(zip((*LIGHT, HEAVY), PALETTE))
 LANGUAGES = {"English": "en_ewt", "Wolof": "wo_wtb"}
-COLOURS |= {"English": harness.PALETTE[0], "Wolof": harness.PALETTE[1]}
+COLORS |= {"English": PALETTE[0], "Wolof": PALETTE[1]}
 
 
 def equal_weights(n):
@@ -27,7 +29,7 @@ def random_rows(x):
     for n in x.choose((2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200), (2, 3, 5, 10, 30, 100)):
         for family in (*LIGHT, HEAVY):
             graphs = x.choose(10000 if n <= 50 else 3000, 1000 if n <= 30 else 200)
-            tries = harness.expected_tries(family, n, graphs, rng)
+            tries = expected_tries(family, n, graphs, rng)
             error = tries.std(ddof=1) / math.sqrt(graphs)
             quantiles = np.quantile(tries, (0.25, 0.5, 0.75, 0.99, 1))
             yield (family, n, graphs, equal_weights(n), tries.mean(), error, *quantiles, (tries > math.e).mean())
@@ -37,35 +39,35 @@ def random_rows(x):
 
 def trained_rows():
     for language, name in LANGUAGES.items():
-        scores = harness.trained(name)
+        scores = trained(name)
         for number, tries in enumerate(taproot.DependencyTrees(scores).expected_tries()):
             yield language, number, len(scores[number]) - 1, float(tries)
 
 
-def count_rows(x, trained):
+def count_rows(x, tries_of):
     """Tries until the given number of trees was found, against Z_T / Z_D: a sum of geometric variables."""
     rng = np.random.default_rng(5)
     cases = []
     for family in (*LIGHT, HEAVY):
         for n in x.choose((5, 20, 50), (5, 20)):
-            weights = harness.FAMILIES[family](rng, (n + 1, n + 1))
+            weights = FAMILIES[family](rng, (n + 1, n + 1))
             weights[:, 0] = 0
             np.fill_diagonal(weights, 0)
-            cases.append((family, harness.scores_of(weights)))
+            cases.append((family, scores_of(weights)))
     for language, name in LANGUAGES.items():
-        scores = harness.trained(name)
-        order = sorted((row for row in trained if row["language"] == language), key=lambda row: row["tries"])
+        scores = trained(name)
+        order = sorted((row for row in tries_of if row["language"] == language), key=lambda row: row["tries"])
         cases += [
             (language, scores[order[place]["sentence"]]) for place in x.choose((len(order) // 2, -9, -3, -1), (-1,))
         ]
     for name, scores in cases:
         n = len(scores) - 1
         exact = taproot.DependencyTrees(scores).expected_tries()
-        draws = x.choose(100000, 10000)
-        trees = taproot.DependencyTrees(scores, root="multi").sample(draws, seed=1)
+        samples = x.choose(100000, 10000)
+        trees = taproot.DependencyTrees(scores, root="multi").sample(samples, seed=1)
         accepted = int(((trees == 0).sum(axis=1) == 1).sum())
-        spread = math.sqrt(draws / exact * (1 - 1 / exact))
-        yield name, n, "taproot", exact, draws, accepted, (accepted - draws / exact) / max(spread, 1e-9)
+        spread = math.sqrt(samples / exact * (1 - 1 / exact))
+        yield name, n, "taproot", exact, samples, accepted, (accepted - samples / exact) / max(spread, 1e-9)
         weights = np.exp(scores)
         weights[:, 0] = 0
         np.fill_diagonal(weights, 0)
@@ -76,12 +78,12 @@ def count_rows(x, trained):
         yield name, n, "NumPy", exact, wilson_reject.tries, wanted, z
 
 
-def plot(x, random, trained):
-    figure, (left, right) = harness.plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", width_ratios=(1.4, 1))
+def plot(x, random, of_parsers):
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", width_ratios=(1.4, 1))
     for family in (*LIGHT, HEAVY):
         rows = [row for row in random if row["family"] == family]
         of = lambda key: [row[key] for row in rows]
-        harness.line(left, of("n"), of("mean"), of("first_quartile"), of("third_quartile"), family, COLOURS[family])
+        line(left, of("n"), of("mean"), of("first_quartile"), of("third_quartile"), family, COLORS[family])
     sizes = np.arange(2, 201)
     left.plot(sizes, [equal_weights(n) for n in sizes], "--", color="#000000", linewidth=1)
     left.plot([2, 200], [math.e] * 2, color="#888888", linewidth=1)
@@ -92,40 +94,53 @@ def plot(x, random, trained):
     )
     left.set_xscale("log")
     left.set_yscale("log")
-    harness.ticks(left.xaxis, [2, 5, 10, 20, 50, 100, 200])
-    harness.ticks(
-        left.yaxis, [value for value in (1, 2, 3, 5, 10, 30, 100, 1000, 10000) if value <= left.get_ylim()[1]]
-    )
+    ticks(left.xaxis, [2, 5, 10, 20, 50, 100, 200])
+    ticks(left.yaxis, [value for value in (1, 2, 3, 5, 10, 30, 100, 1000, 10000) if value <= left.get_ylim()[1]])
     left.set_xlabel("words")
     left.set_ylabel("Z_T / Z_D: mean, and quartiles shaded")
     left.set_title("random weights", fontsize=10)
     for language, where, offset in (("English", 0.985, (62, -34)), ("Wolof", 0.97, (50, 8))):
-        tries = np.sort([row["tries"] for row in trained if row["language"] == language])
+        tries = np.sort([row["tries"] for row in of_parsers if row["language"] == language])
         share = 1 - np.arange(len(tries)) / len(tries)
-        right.step(tries, share, where="pre", color=COLOURS[language])
+        right.step(tries, share, where="pre", color=COLORS[language])
         corner = int(len(tries) * where)
         right.annotate(
             f"{language}\nmean {tries.mean():.2f}",
             (tries[corner], share[corner]),
             xytext=offset,
             textcoords="offset points",
-            color=COLOURS[language],
+            color=COLORS[language],
             ha="center",
         )
     right.axvline(math.e, color="#888888", linewidth=1)
     right.annotate("e", (math.e, 1), xytext=(3, -8), textcoords="offset points", color="#555555")
     right.set_xscale("log")
     right.set_yscale("log")
-    harness.ticks(right.xaxis, [1, 2, 5, 10, 20, 50])
-    harness.ticks(right.yaxis, [1, 0.3, 0.1, 0.03, 0.01])
+    ticks(right.xaxis, [1, 2, 5, 10, 20, 50])
+    ticks(right.yaxis, [1, 0.3, 0.1, 0.03, 0.01])
     right.set_xlabel("Z_T / Z_D")
     right.set_ylabel("share of sentences at least that")
     right.set_title("trained weights", fontsize=10)
-    x.save(figure, "tries", "Expected tries of WilsonReject for random and for trained weights")
+    x.save(figure, "Expected tries of WilsonReject for random and for trained weights")
 
 
-def report(x, random, trained, counts):
-    plot(x, random, trained)
+def summarize(x, random, of_parsers):
+    """Both kinds of weights in one table; a parser's sentences have all lengths, and no reference."""
+    columns = ("graphs", "reference", "mean", "error", "first_quartile", "median", "third_quartile", "percentile_99")
+    columns += ("largest", "share_over_e")
+    rows = [(row["family"], row["n"], *(row[name] for name in columns)) for row in random]
+    for language in LANGUAGES:
+        tries = np.array([row["tries"] for row in of_parsers if row["language"] == language])
+        error = tries.std(ddof=1) / math.sqrt(len(tries))
+        quantiles = np.quantile(tries, (0.25, 0.5, 0.75, 0.99, 1))
+        rows.append(
+            (f"trained, {language}", "", len(tries), "", tries.mean(), error, *quantiles, (tries > math.e).mean())
+        )
+    x.summary(("weights", "n", *columns), rows)
+
+
+def report(x, random, of_parsers, counts):
+    plot(x, random, of_parsers)
     x.table(
         ("n", "all equal", *(f"{family}: mean ± error" for family in (*LIGHT, HEAVY)), f"{HEAVY}: median, 99 %"),
         [
@@ -136,7 +151,9 @@ def report(x, random, trained, counts):
             for rows in [[row for row in random if row["n"] == n]]
         ],
     )
-    of_language = {name: np.array([row["tries"] for row in trained if row["language"] == name]) for name in LANGUAGES}
+    of_language = {
+        name: np.array([row["tries"] for row in of_parsers if row["language"] == name]) for name in LANGUAGES
+    }
     x.table(
         ("trained weights", "sentences", "mean", "median", "worst", "sentences with over 95 % on single-root trees"),
         [
@@ -145,9 +162,9 @@ def report(x, random, trained, counts):
             for name, tries in of_language.items()
         ],
     )
-    x.say("Counted: trees with one root among those drawn, as tries a tree, and the z-score against Z_T / Z_D.")
+    x.say("Counted: how many sampled trees have one root, as tries per tree, and the z-score against Z_T / Z_D.")
     x.table(
-        ("weights", "n", "", "Z_T / Z_D", "tries", "trees", "tries a tree", "z"),
+        ("weights", "n", "", "Z_T / Z_D", "tries", "trees", "tries per tree", "z"),
         [
             (row["weights"], row["n"], row["implementation"], f"{row['exact']:.4f}", row["tries"], row["trees"])
             + (f"{row['tries'] / row['trees']:.4f}", f"{row['z']:.1f}")
@@ -187,14 +204,16 @@ def report(x, random, trained, counts):
 
 
 def main():
-    with harness.Experiment(__file__, __doc__) as x:
+    with Experiment(__file__, __doc__) as x:
         columns = ("family", "n", "graphs", "reference", "mean", "error", "first_quartile", "median", "third_quartile")
         columns += ("percentile_99", "largest", "share_over_e")
         random = x.measure("random", columns, lambda: random_rows(x))
-        trained = x.measure("trained", ("language", "sentence", "n", "tries"), trained_rows)
+        of_parsers = x.measure("trained", ("language", "sentence", "n", "tries"), trained_rows)
         columns = ("weights", "n", "implementation", "exact", "tries", "trees", "z")
-        counts = x.measure("counts", columns, lambda: count_rows(x, trained))
-        report(x, random, trained, counts)
+        counts = x.measure("counts", columns, lambda: count_rows(x, of_parsers))
+        summarize(x, random, of_parsers)
+        if not x.measure_only:
+            report(x, random, of_parsers, counts)
 
 
 if __name__ == "__main__":

@@ -3,18 +3,20 @@
 
 import math
 
-import harness
 import numpy as np
+from graphs import expected_tries
+from harness import Experiment
+from plots import PALETTE, plt
 
 FAMILIES = ("uniform", "exponential", "truncated normal", "truncated normal (1, 1)", "truncated normal (2, 1)")
-EDGES = np.linspace(0, 2.5, 101)  # Of the histogram's bins; the last row counts what is beyond.
+EDGES = np.linspace(0, 2.5, 101)  # Of the histogram's bins; the last column counts larger ratios.
 
 
 def all_ratios(x):
     rng = np.random.default_rng(7)
     for family in FAMILIES:
         for n in x.choose((2, 3, 5, 10, 20, 40, 80), (2, 3, 10, 30)):
-            tries = harness.expected_tries(family, n, x.choose(10000, 1000), rng)
+            tries = expected_tries(family, n, x.choose(10000, 1000), rng)
             yield family, n, tries / ((n + 1) / n) ** (n - 1)
 
 
@@ -38,16 +40,16 @@ def rows(x):
 
 def plot(x, table):
     sizes = list(dict.fromkeys(row["n"] for row in table))
-    figure, panels = harness.plt.subplots(1, len(FAMILIES), figsize=(12.5, 4.6), layout="constrained", sharey=True)
+    figure, panels = plt.subplots(1, len(FAMILIES), figsize=(12.5, 4.6), layout="constrained", sharey=True)
     middles = (EDGES[1:] + EDGES[:-1]) / 2
     for axes, family in zip(panels, FAMILIES):
         for row in (row for row in table if row["family"] == family):
             base = len(sizes) - 1 - sizes.index(row["n"])
             density = np.array([row[f"bin_{i}"] for i in range(len(middles))], float)
             height = density / density.max() * 0.85
-            color = harness.PALETTE[0]
+            color = PALETTE[0]
             axes.fill_between(middles, base, base + height, color=color, alpha=0.35, linewidth=0, step="mid")
-            axes.plot([row["mean"]] * 2, [base, base + 0.85], color=harness.PALETTE[1], linewidth=1.5)
+            axes.plot([row["mean"]] * 2, [base, base + 0.85], color=PALETTE[1], linewidth=1.5)
             beyond = 1 - row["below_2"]
             text = f"mean {row['mean']:.3f}" + (f"\n≥ 2: {beyond:.1%}" if beyond >= 0.0005 else "")
             axes.annotate(text, (2.45, base + 0.8), fontsize=8, va="top", ha="right")
@@ -58,7 +60,7 @@ def plot(x, table):
         axes.set_xlabel("ratio")
         axes.grid(axis="y", visible=False)
     panels[0].set_yticks(range(len(sizes)), [f"n = {n}" for n in reversed(sizes)])
-    x.save(figure, "ratio", "Histograms of the ratio of mean weights by family and length; the bar is the mean")
+    x.save(figure, "Histograms of the ratio of mean weights by family and length; the bar is the mean")
 
 
 def report(x, table):
@@ -99,20 +101,14 @@ def report(x, table):
 
 
 def main():
-    with harness.Experiment(__file__, __doc__) as x:
-        columns = (
-            "family",
-            "n",
-            "graphs",
-            "mean",
-            "error",
-            "percentile_1",
-            "first_quartile",
-            "median",
-            "third_quartile",
-        )
-        columns += ("percentile_99", "largest", "below_2", *(f"bin_{i}" for i in range(len(EDGES) - 1)), "beyond")
-        report(x, x.measure("ratio", columns, lambda: rows(x)))
+    with Experiment(__file__, __doc__) as x:
+        columns = ("family", "n", "graphs", "mean", "error", "percentile_1", "first_quartile", "median")
+        columns += ("third_quartile", "percentile_99", "largest", "below_2")
+        bins = (*(f"bin_{i}" for i in range(len(EDGES) - 1)), "beyond")
+        table = x.measure("ratio", (*columns, *bins), lambda: rows(x))
+        x.summary(columns, ([row[name] for name in columns] for row in table))
+        if not x.measure_only:
+            report(x, table)
 
 
 if __name__ == "__main__":

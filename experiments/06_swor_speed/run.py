@@ -5,17 +5,20 @@ import numpy as np
 from contest import (
     NUMPY,
     OURS,
-    check_distinct,
+    check_different,
     check_masses,
-    distinct_contenders,
     milliseconds,
     plot,
     ratios,
     shown,
+    summarize,
     times,
     turn,
+    without_replacement_contenders,
 )
-from harness import Experiment, exponent, plt, quartiles, scores_of, ticks, uniform_weights
+from graphs import scores_of, uniform_weights
+from harness import Experiment, exponent, quartiles
+from plots import plt, ticks
 
 N = 14
 PAPER = ["list", "trie", "beam"]
@@ -27,7 +30,7 @@ def rows_of(x):
     for k in x.choose((10, 30, 100, 300, 1000, 3000), (10, 100, 300)):
         for graph in range(x.choose(5, 1)):
             weights = uniform_weights(N, rng)
-            contenders = distinct_contenders(weights, scores_of(weights), k, graph, CONTENDERS)
+            contenders = without_replacement_contenders(weights, scores_of(weights), k, graph, CONTENDERS)
             for (implementation, name), ms in turn(contenders).items():
                 yield k, graph, implementation, name, ms
 
@@ -37,13 +40,14 @@ def check(x):
     weights = uniform_weights(6, rng)
     check_masses(x, weights, scores_of(weights), [*PAPER, "auto"])
     weights = uniform_weights(N, rng)
-    check_distinct(x, weights, scores_of(weights), x.choose(3000, 300), CONTENDERS)
+    check_different(x, weights, scores_of(weights), x.choose(3000, 300), CONTENDERS)
 
 
 def main():
     with Experiment(__file__, __doc__) as x:
         check(x)
         rows = x.measure("speed", ("k", "graph", "implementation", "algorithm", "ms"), lambda: rows_of(x))
+        summarize(x, rows, ("k",))
         if x.measure_only:
             return
         counts = sorted({row["k"] for row in rows})
@@ -51,7 +55,7 @@ def main():
         plot(axes, rows, "k", CONTENDERS)
         axes.set(xlabel="trees k", title=f"k different trees, {N} words, random weights")
         ticks(axes.xaxis, counts)
-        x.save(figure, "speed", f"Time of k different trees of {N} words: NumPy dashed, taproot solid")
+        x.save(figure, f"Time of k different trees of {N} words: NumPy dashed, taproot solid")
         x.table(
             ("k", *(f"{name}, {implementation}, ms" for implementation, name in CONTENDERS)),
             ((k, *(milliseconds(times(rows, "k", c)[k]) for c in CONTENDERS)) for k in counts),
@@ -61,15 +65,16 @@ def main():
         x.table(("k", *PAPER), ((k, *(shown(speed_ups[name][k]) for name in PAPER)) for k in counts))
         x.say(
             "In NumPy a call costs more than its arithmetic at 14 words. The beam makes its calls for all prefixes at "
-            "once, the trie and the list for one word of one tree, so these two are far from the beam and near to each "
-            "other; and the list's pass over the trees drawn, which is what is quadratic, is one call too."
+            "once, but the trie and the list make theirs for one word of one tree. So these two are much slower than "
+            "the beam, and nearly as fast as each other. The list's pass over the trees it has, which makes it "
+            "quadratic, is a single call too."
         )
         if ratios(rows, "k", (OURS, "trie"), (OURS, "beam"))[counts[-1]][1] < 1:
             x.say(
-                "Where calls cost nothing, in taproot, the trie is not slower but faster than the beam: what is found "
-                "at a prefix is kept for all later trees that pass it, and nothing is made that is not drawn, while "
-                "the beam makes more children than it keeps. What made the beam the faster one was that it is "
-                "vectorized, not that it does less."
+                "In taproot, where calls cost nothing, the trie is faster than the beam. It keeps what it finds at a "
+                "prefix for all later trees that pass through it, and it makes only nodes that are sampled, while the "
+                "beam makes more children than it keeps. The beam in NumPy is faster because it is vectorized, not "
+                "because it does less."
             )
         report(x, rows, counts, speed_ups)
 
@@ -84,13 +89,13 @@ def report(x, rows, counts, speed_ups):
             last[slow, fast] = found[most][1]
             kept.append(found[most][1] > 1)
         order.append(
-            "as in the paper, but the trie much slower than the beam and not slightly"
+            "the paper's, although the trie is much slower than the beam, not slightly"
             if last["trie", "beam"] >= 2 and min(last.values()) > 1
-            else "as in the paper"
+            else "the paper's"
             if min(last.values()) > 1
-            else "list, beam, trie from the slowest on"
+            else "list, beam, trie, from the slowest to the fastest"
             if last["list", "beam"] > 1 > last["trie", "beam"]
-            else "another one"
+            else "a different one"
         )
         steep = {}
         for name in PAPER:
@@ -101,11 +106,11 @@ def report(x, rows, counts, speed_ups):
             f"{last['list', 'beam']:.1f} times as long as beam, and trie {last['trie', 'beam']:.2f} times as long as "
             f"beam; time grows there as " + ", ".join(f"k^{steep[name]:.2f} ({name})" for name in PAPER)
         )
-    alike = all(kept) and set(order) == {"as in the paper"}
+    alike = all(kept) and set(order) == {"the paper's"}
     holds = "holds" if alike else "holds in part" if any(kept) else "does not hold"
     auto = ratios(rows, "k", (OURS, "beam"), (OURS, "auto"))[most][1]
     x.verdict(
-        f"{holds}: at k = {most} the order in NumPy is {order[0]}, and in taproot {order[1]}. "
+        f"{holds}: at k = {most} the order in NumPy is {order[0]}; in taproot it is {order[1]}. "
         f"I{'; '.join(clauses)[1:]}. At k = {most} ours are "
         + ", ".join(f"{speed_ups[name][most][1]:.0f} ({name})" for name in PAPER)
         + f" times as fast as NumPy; our `auto` is {auto:.1f} times as fast as our beam."

@@ -5,17 +5,20 @@ import numpy as np
 from contest import (
     NUMPY,
     OURS,
-    check_distinct,
+    check_different,
     check_masses,
-    distinct_contenders,
     milliseconds,
     plot,
     ratios,
     shown,
+    summarize,
     times,
     turn,
+    without_replacement_contenders,
 )
-from harness import Experiment, exponent, plt, quartiles, scores_of, ticks, uniform_weights
+from graphs import scores_of, uniform_weights
+from harness import Experiment, exponent, quartiles
+from plots import plt, ticks
 
 PAPER = ["trie", "beam"]
 CONTENDERS = [(NUMPY, name) for name in PAPER] + [(OURS, name) for name in (*PAPER, "auto")]
@@ -27,7 +30,7 @@ def rows_of(x):
         for k in x.choose((10, 30, 100, 300, 1000, 3000), (10, 100)):
             for graph in range(x.choose(5, 1)):
                 weights = uniform_weights(n, rng)
-                taken = turn(distinct_contenders(weights, scores_of(weights), k, graph, CONTENDERS))
+                taken = turn(without_replacement_contenders(weights, scores_of(weights), k, graph, CONTENDERS))
                 for (implementation, name), ms in taken.items():
                     yield n, k, graph, implementation, name, ms
 
@@ -38,7 +41,7 @@ def check(x):
     check_masses(x, weights, scores_of(weights), [*PAPER, "auto"])
     for n in (30, 60):
         weights = uniform_weights(n, rng)
-        check_distinct(x, weights, scores_of(weights), x.choose(200, 60), CONTENDERS)
+        check_different(x, weights, scores_of(weights), x.choose(200, 60), CONTENDERS)
 
 
 def main():
@@ -46,6 +49,7 @@ def main():
         check(x)
         columns = ("n", "k", "graph", "implementation", "algorithm", "ms")
         rows = x.measure("speed", columns, lambda: rows_of(x))
+        summarize(x, rows, ("n", "k"))
         if x.measure_only:
             return
         by_length = {n: [row for row in rows if row["n"] == n] for n in sorted({row["n"] for row in rows})}
@@ -57,7 +61,7 @@ def main():
             ticks(axes.xaxis, counts)
         all_axes[0].set_ylabel("milliseconds")
         figure.tight_layout()
-        x.save(figure, "speed", "Time of k different trees by trie and beam: NumPy dashed, taproot solid")
+        x.save(figure, "Time of k different trees by trie and beam: NumPy dashed, taproot solid")
         x.table(
             ("n", "k", *(f"{name}, {implementation}, ms" for implementation, name in CONTENDERS)),
             (
@@ -81,7 +85,7 @@ def main():
             x.say(
                 "Our beam keeps a row of n numbers for every prefix and word, which takes "
                 f"{8e-6 * counts[-1] * max(by_length) ** 2:.0f} MB for {counts[-1]} trees of {max(by_length)} words: "
-                "more than the caches hold. The trie keeps a row from the second visit on, and needs little of that."
+                "more than the caches hold. The trie keeps a row from the second visit on, and needs little memory."
             )
         report(x, by_length, counts)
 
@@ -112,7 +116,7 @@ def report(x, by_length, counts):
         return ratios(by_length[longest], "k", slow, fast)[most][1]
 
     x.verdict(
-        f"{holds}: {'; '.join(clauses)}. Ours grow as k^{min(steep):.2f} to k^{max(steep):.2f} at the end; at "
+        f"{holds}: {'; '.join(clauses)}. Our times grow as k^{min(steep):.2f} to k^{max(steep):.2f} at the end; at "
         f"n = {longest}, k = {most} our beam is {last_ratio((NUMPY, 'beam'), (OURS, 'beam')):.0f} times and our trie "
         f"{last_ratio((NUMPY, 'trie'), (OURS, 'trie')):.0f} times as fast as NumPy's, and our `auto` "
         f"{last_ratio((OURS, 'beam'), (OURS, 'auto')):.0f} times as fast as our beam."

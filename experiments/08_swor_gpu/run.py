@@ -6,19 +6,9 @@ import sys
 import time
 
 import numpy as np
-from harness import (
-    COLOURS,
-    PALETTE,
-    Experiment,
-    line,
-    plt,
-    quartiles,
-    read_csv,
-    read_header,
-    scores_of,
-    ticks,
-    uniform_weights,
-)
+from graphs import scores_of, uniform_weights
+from harness import Experiment, quartiles, read_csv, read_header
+from plots import COLORS, PALETTE, line, plt, ticks
 
 import taproot
 
@@ -28,8 +18,8 @@ COLUMNS = (
 ).split()
 MANY = 16
 TICKS = (10, 100, 1000, 4000)
-CPU, GPU = COLOURS["beam"], COLOURS["trie"]
-# Milliseconds of one sentence in SynJax, float32, {(n, k): (16 cores, H200)}: docs/cuda.md has the latter.
+CPU, GPU = COLORS["beam"], COLORS["trie"]
+# Milliseconds of one sentence in SynJax, float32, as {(n, k): (16 cores, H200)}; docs/cuda.md has the latter.
 SYNJAX = {
     (30, 1000): (232, 3.58),
     (60, 1000): (1226, 11.6),
@@ -64,7 +54,7 @@ def compared(scores, on_cpu, on_gpu):
 
 
 def measured(x, torch):
-    """A row a setting; CPU and GPU take turns."""
+    """One row per setting; CPU and GPU take turns."""
     import taproot.torch
 
     rng = np.random.default_rng(8)
@@ -102,7 +92,7 @@ def measured(x, torch):
 
 
 def check_cpu(x):
-    """What can be checked wherever this runs: the beam's trees are different trees, with their log-probabilities."""
+    """Checked on every machine: the beam's trees are different, and have the right log-probabilities."""
     d = taproot.DependencyTrees(scores_of(uniform_weights(30, np.random.default_rng(0))))
     found = d.sample_without_replacement(200, seed=3, algorithm="beam")
     exact = d.log_prob(found.heads)
@@ -112,9 +102,9 @@ def check_cpu(x):
     )
 
 
-def plot_lengths(x, rows):
+def plot_lengths(figure, rows):
     lengths = sorted({row["n"] for row in rows})
-    figure, grid = plt.subplots(-(-len(lengths) // 3), 3, figsize=(10, 6), sharex=True, sharey=True, squeeze=False)
+    grid = figure.subplots(-(-len(lengths) // 3), 3, sharex=True, sharey=True, squeeze=False)
     for axes, n in zip(grid.flat, lengths):
         own = [row for row in rows if row["n"] == n]
         k = [row["k"] for row in own]
@@ -146,12 +136,10 @@ def plot_lengths(x, rows):
         axes.set_ylabel("milliseconds")
     for axes in grid.flat[len(lengths) :]:
         axes.remove()
-    figure.tight_layout()
-    x.save(figure, "beam", "Beam of one sentence on the CPU and on the GPU, by length and number of trees")
 
 
-def plot_ratios(x, rows, cores):
-    figure, both = plt.subplots(1, 2, figsize=(10, 4.4), sharey=True)
+def plot_ratios(figure, rows, cores):
+    both = figure.subplots(1, 2, sharey=True)
     titles = {1: "one sentence, one thread", MANY: f"{MANY} sentences, {cores} cores"}
     lengths = sorted({row["n"] for row in rows})
     for axes, (sentences, title) in zip(both, titles.items()):
@@ -165,24 +153,33 @@ def plot_ratios(x, rows, cores):
         axes.set(xscale="log", yscale="log", title=title, xlabel="trees k")
         ticks(axes.xaxis, TICKS)
     both[0].set_ylabel("CPU time / GPU time")
-    figure.tight_layout()
-    x.save(figure, "speed_up", "How many times as fast the GPU is: one sentence, and 16 on all cores")
+
+
+def plot(x, rows, single, cores):
+    figure = plt.figure(figsize=(10, 10), layout="constrained")
+    above, below = figure.subfigures(2, 1, height_ratios=(6, 4.4))
+    plot_lengths(above, single)
+    plot_ratios(below, rows, cores)
+    x.save(
+        figure,
+        "Above: beam of one sentence on the CPU and on the GPU, by length and number of trees. Below: how many times "
+        "as fast the GPU is, for one sentence, and for 16 on all cores",
+    )
 
 
 def main():
     with Experiment(__file__, __doc__) as x:
         check_cpu(x)
         torch = torch_with_cuda()
-        path = (x.out if torch else x.folder) / "results" / "beam.csv"
-        if torch and not x.plot_only:
+        if torch:
             also = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__}
             rows = x.measure("beam", COLUMNS, lambda: measured(x, torch), also)
         elif x.measure_only:
             sys.exit(f"no GPU to measure: {taproot.cuda_description()}")
-        elif not path.exists():
-            sys.exit("no GPU to measure, and results/beam.csv is not there")
-        else:
-            rows = read_csv(path)
+        else:  # The rows are medians already, so the summary has all of them.
+            committed = x.folder / "results" / "summary.csv"
+            x.measured, rows = read_header(committed), read_csv(committed)
+        x.summary(COLUMNS, ([row[name] for name in COLUMNS] for row in rows))
         trees, differing = (sum(row[name] for row in rows) for name in ("trees", "differing"))
         error = max(row["log_prob_error"] for row in rows)
         x.check(differing <= trees / 1000, "the GPU's trees are the CPU's, up to one in a thousand")
@@ -190,20 +187,17 @@ def main():
         if x.measure_only:
             return
 
-        header = read_header(path)
+        header = x.measured
         cores = max(row["threads"] for row in rows)
         how = (
-            "Measured"
-            if torch
-            else "There is no GPU where this page was written, so it is drawn from the CSV, measured"
+            "Measured" if torch else "This page was written on a machine without a GPU, from the CSV that was measured"
         )
         x.say(
             f"{how} on {header['date']}: {header['gpu']}; {header['machine']}; taproot {header['taproot']}, "
             f"PyTorch {header['torch']}. Medians of {rows[0]['rounds']} rounds; bands are quartiles."
         )
         single = [row for row in rows if row["sentences"] == 1]
-        plot_lengths(x, single)
-        plot_ratios(x, rows, cores)
+        plot(x, rows, single, cores)
         many = {(row["n"], row["k"]): row for row in rows if row["sentences"] == MANY}
         x.table(
             (

@@ -5,9 +5,10 @@ import itertools
 import math
 from decimal import Decimal, localcontext
 
-import harness
 import numpy as np
+from harness import Experiment
 from laws import FALSE_ALARM, chi_square_p
+from plots import COLORS, PALETTE, end_label, plt
 from samplers import laplacian_hat, marginals
 
 import taproot
@@ -20,7 +21,7 @@ QUANTITIES = {
 }
 
 
-def draw_noise(n, rng):
+def random_noise(n, rng):
     return rng.integers(-64, 65, (n + 1, n + 1))
 
 
@@ -113,7 +114,7 @@ def truth(noise, gap):
 
 
 def errors(found, exact):
-    """Of (log Z, marginals, root marginals) against the truth; NaN if any entry is no number."""
+    """Of (log Z, marginals, root marginals) against the truth; NaN if any entry is not finite."""
     log_z, p, root = found
     exact_log_z, exact_p = exact
     difference = float(abs(Decimal(float(log_z)) - exact_log_z)) / max(1, abs(float(exact_log_z)))
@@ -143,7 +144,7 @@ def rows(x):
     gaps = (*range(0, 61, 5), 70, 80, 90, 100, 150, 200, 300, 400, 500, 600, 700, 750, 800, 900)
     for gap in x.choose(gaps, (0, 20, 45, 100, 900)):
         for number in range(x.choose(5, 2)):
-            noise = draw_noise(n, rng)
+            noise = random_noise(n, rng)
             scores = scores_of(noise, gap)
             *exact, agrees = truth(noise, gap)
             x.check(agrees, f"determinant and elimination agree in decimals, gap {gap}")
@@ -155,22 +156,22 @@ def rows(x):
 
 
 def law_rows(x):
-    """Four words, all trees: what is drawn there still has the right law."""
+    """Four words, all trees: the samples still follow the right law."""
     rng = np.random.default_rng(10)
     trees = [heads for heads in itertools.product(range(5), repeat=4) if is_tree(heads)]
     digits = 5 ** np.arange(4)
     for gap in x.choose((0, 20, 45, 100, 300, 900), (20, 900)):
-        noise = draw_noise(4, rng)
+        noise = random_noise(4, rng)
         with localcontext() as context:
             context.prec = 60
             weights = exact_weights(noise, gap)
             phi = [math.prod((weights[h][m] for m, h in enumerate(heads, 1)), start=Decimal(1)) for heads in trees]
             p = np.array([float(value / sum(phi)) for value in phi])
         for algorithm in ("auto", "elimination", "colbourn"):
-            draws = x.choose(200000, 20000)
-            heads = taproot.DependencyTrees(scores_of(noise, gap)).sample(draws, seed=3, algorithm=algorithm)
+            samples = x.choose(200000, 20000)
+            heads = taproot.DependencyTrees(scores_of(noise, gap)).sample(samples, seed=3, algorithm=algorithm)
             counts = np.bincount(heads @ digits, minlength=5**4)[np.array(trees) @ digits]
-            yield gap, algorithm, draws, int((p > 1e-3).sum()), chi_square_p(p / p.sum(), counts)
+            yield gap, algorithm, samples, int((p > 1e-3).sum()), chi_square_p(p / p.sum(), counts)
 
 
 def is_tree(heads):
@@ -180,7 +181,7 @@ def is_tree(heads):
     return heads.count(0) == 1 and not any(tops)
 
 
-ZERO, MUCH, LOST = 1e-17, 1e2, 1e5  # Where no error, one beyond 1, and none that is a number are drawn.
+ZERO, MUCH, LOST = 1e-17, 1e2, 1e5  # Where no error, one beyond 1, and one that is not a number are plotted.
 
 
 def shown(error):
@@ -188,10 +189,10 @@ def shown(error):
 
 
 def plot(x, table):
-    figure, panels = harness.plt.subplots(2, 2, figsize=(11, 7.4), layout="constrained", sharex=True)
+    figure, panels = plt.subplots(2, 2, figsize=(11, 7.4), layout="constrained", sharex=True)
     methods = {
-        "elimination": (harness.COLOURS["elimination"], "taproot"),
-        "inverse": (harness.PALETTE[1], "NumPy, inverse"),
+        "elimination": (COLORS["elimination"], "taproot"),
+        "inverse": (PALETTE[1], "NumPy, inverse"),
     }
     gaps = list(dict.fromkeys(row["gap"] for row in table))
     for axes, (quantity, title) in zip(panels.flat, QUANTITIES.items()):
@@ -219,7 +220,7 @@ def plot(x, table):
                 if points:
                     axes.plot(*zip(*points), marker, color=color, alpha=0.6, markersize=4 if marker == "o" else 6)
             place = (x_[-1], middle[-1]) if method == "elimination" else (gaps[-1], LOST)
-            harness.end_label(axes, *place, name, color)
+            end_label(axes, *place, name, color)
         axes.set_yscale("log")
         axes.set_ylim(ZERO / 3, LOST * 10)
         ticks = {1e-16: "1e-16", 1e-12: "1e-12", 1e-8: "1e-8", 1e-4: "1e-4", 1: "1", MUCH: "more", LOST: "NaN, inf"}
@@ -228,24 +229,37 @@ def plot(x, table):
         axes.set_title(title, fontsize=10)
     axes = panels[1, 1]
     of_gap = [[row["steps"] for row in table if row["gap"] == gap] for gap in gaps]
-    walk, top = harness.COLOURS["wilson-marginal"], 325  # Where steps beyond double's range are drawn.
+    walk, top = COLORS["wilson-marginal"], 325  # Where steps beyond double's range are plotted.
     finite = [(gap, np.median(np.log10(steps))) for gap, steps in zip(gaps, of_gap) if max(steps) < math.inf]
     axes.plot(*zip(*finite), color=walk, marker="o")
     beyond = [gap for gap, steps in zip(gaps, of_gap) if max(steps) == math.inf]
     axes.plot(beyond, [top] * len(beyond), "x", color=walk, markersize=6)
-    harness.end_label(axes, gaps[-1], top, "Wilson's walk", walk)
+    end_label(axes, gaps[-1], top, "Wilson's walk", walk)
     budget = math.log10(16 * table[0]["n"])
-    axes.plot([gaps[0], gaps[-1]], [budget] * 2, color=harness.COLOURS["auto"])
-    harness.end_label(axes, gaps[-1], budget, "auto gives up\nthe walk here", harness.COLOURS["auto"])
+    axes.plot([gaps[0], gaps[-1]], [budget] * 2, color=COLORS["auto"])
+    end_label(axes, gaps[-1], budget, "auto gives up\nthe walk here", COLORS["auto"])
     axes.set_yticks([0, 100, 200, 300, top], ["1", "1e100", "1e200", "1e300", "beyond double"])
-    axes.set_title("expected steps of the walk, a tree", fontsize=10)
+    axes.set_title("expected steps of the walk per tree", fontsize=10)
     for axes in panels.flat:
         axes.set_xscale("function", functions=(np.sqrt, np.square))
         axes.set_xlim(0, 920)
         axes.set_xticks([0, 10, 50, 100, 200, 400, 900])
     for axes in panels[1]:
         axes.set_xlabel("gap: other heads cost e^-gap")
-    x.save(figure, "stability", "Errors of elimination and of the inverse, and the steps of a walk, as the gap grows")
+    x.save(figure, "Errors of elimination and of the inverse, and the steps of a walk, as the gap grows")
+
+
+def summarize(x, table):
+    """The largest errors of each gap and method; NaN where one graph gave NaN or an infinity."""
+    found = {}
+    for row in table:
+        found.setdefault((row["n"], row["gap"], row["method"]), []).append(row)
+    largest = lambda values: math.nan if any(map(math.isnan, values)) else float(max(values))
+    names = (*QUANTITIES, "steps")
+    x.summary(
+        ("n", "gap", "method", "graphs", *(f"largest_{name}" for name in names)),
+        ((*key, len(own), *(largest([row[name] for row in own]) for name in names)) for key, own in found.items()),
+    )
 
 
 def report(x, table, law):
@@ -253,7 +267,7 @@ def report(x, table, law):
     gaps = list(dict.fromkeys(row["gap"] for row in table))
     of = lambda gap, method, quantity: [r[quantity] for r in table if (r["gap"], r["method"]) == (gap, method)]
     cell = lambda errors_: "NaN" if any(map(math.isnan, errors_)) else f"{max(errors_):.0e}"
-    x.say("The largest error over the graphs of a gap; NaN where one of them gave NaN or an infinity.")
+    x.say("The largest error over the graphs of a gap, and NaN where one of them gave NaN or an infinity.")
     x.table(
         (
             "gap",
@@ -266,12 +280,12 @@ def report(x, table, law):
             for gap in gaps
         ],
     )
-    x.say("Four words, every tree's probability known: chi-square p-values of what is drawn.")
+    x.say("Chi-square p-values of samples of four words, where every tree's probability is known:")
     algorithms = list(dict.fromkeys(row["algorithm"] for row in law))
     x.table(
-        ("gap", "draws", "trees above 0.001", *algorithms),
+        ("gap", "samples", "trees above 0.001", *algorithms),
         [
-            (gap, rows_[0]["draws"], rows_[0]["trees"], *(f"{row['p']:.2f}" for row in rows_))
+            (gap, rows_[0]["samples"], rows_[0]["trees"], *(f"{row['p']:.2f}" for row in rows_))
             for gap in dict.fromkeys(row["gap"] for row in law)
             for rows_ in [[row for row in law if row["gap"] == gap]]
         ],
@@ -284,7 +298,7 @@ def report(x, table, law):
     x.check(worst["marginals"] < 1e-14, "marginals within 1e-14 absolutely")
     x.check(worst["root_marginals"] < 1e-13, "root marginals within 1e-13 relatively")
     x.check(all(gap <= 100 for gap in lost.values()), "the inverse loses everything")
-    x.check(all(row["p"] > FALSE_ALARM for row in law), "the law of what is drawn")
+    x.check(all(row["p"] > FALSE_ALARM for row in law), "the law of the samples")
     steps = max(of(45, "elimination", "steps"))
     no_number = next(gap for gap in gaps if cell(of(gap, "inverse", "marginals")) == "NaN")
     x.verdict(
@@ -292,18 +306,20 @@ def report(x, table, law):
         f"its marginals within {worst['marginals']:.0e} absolutely, and its root marginals within "
         f"{worst['root_marginals']:.0e} relatively. The inverse's marginals are off by up to "
         f"{cell(of(20, 'inverse', 'marginals'))} at a gap of 20, by over 0.01 from {lost['marginals']} on, and they "
-        f"are NaN for some graphs from {no_number} on; its root marginals are off by over 1 %, or no numbers, from "
+        f"are NaN for some graphs from {no_number} on; its root marginals are off by over 1 %, or not finite, from "
         f"{lost['root_marginals']} on, and so is the determinant's log-partition from {lost['log_partition']} on. "
-        f"Wilson's walk would take {steps:.0e} steps a tree at a gap of 45; what `auto`, `elimination` and `colbourn` "
-        f"draw has the right law throughout (least p {min(row['p'] for row in law):.2f})."
+        f"Wilson's walk would take {steps:.0e} steps per tree at a gap of 45; the samples of `auto`, `elimination` and "
+        f"`colbourn` follow the right law throughout (least p {min(row['p'] for row in law):.2f})."
     )
 
 
 def main():
-    with harness.Experiment(__file__, __doc__) as x:
+    with Experiment(__file__, __doc__) as x:
         table = x.measure("errors", ("n", "gap", "graph", "method", *QUANTITIES, "steps"), lambda: rows(x))
-        law = x.measure("law", ("gap", "algorithm", "draws", "trees", "p"), lambda: law_rows(x))
-        report(x, table, law)
+        law = x.measure("law", ("gap", "algorithm", "samples", "trees", "p"), lambda: law_rows(x))
+        summarize(x, table)
+        if not x.measure_only:
+            report(x, table, law)
 
 
 if __name__ == "__main__":

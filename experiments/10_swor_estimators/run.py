@@ -4,9 +4,11 @@
 import functools
 import math
 
-import harness
 import numpy as np
+from graphs import trained
+from harness import Experiment
 from laws import FALSE_ALARM, normal_tail
+from plots import PALETTE, line, plt, ticks
 
 import taproot
 
@@ -14,9 +16,9 @@ LANGUAGES = {"English": "en_ewt", "Wolof": "wo_wtb"}
 QUANTITIES = {"entropy": "entropy, in nats", "attachment": "agreement with the best tree"}
 ESTIMATORS = {
     "with replacement": "#000000",
-    "Horvitz–Thompson": harness.PALETTE[1],
-    "self-normalized": harness.PALETTE[0],
-    "sum and sample": harness.PALETTE[2],
+    "Horvitz–Thompson": PALETTE[1],
+    "self-normalized": PALETTE[0],
+    "sum and sample": PALETTE[2],
 }
 PLAIN = "plain mean, different trees"
 DIFFERENT = [name for name in ESTIMATORS if name != "with replacement"]
@@ -41,22 +43,22 @@ def sum_and_sample(sample, f, k):
 
 def errors(d, sizes, seed, best, truth):
     """Of one repetition: {(quantity, k, estimator): errors [B]}, and by k the sentences without further trees, and the
-    mass drawn."""
+    mass sampled."""
     most, out, exhausted, covered = max(sizes), {}, {}, {}
-    distinct = d.sample_without_replacement(most, seed=seed)
-    f_distinct = values_of(distinct.heads, distinct.log_prob, best, d.lengths)
+    different = d.sample_without_replacement(most, seed=seed)
+    f_different = values_of(different.heads, different.log_prob, best, d.lengths)
     trees = d.sample(most, seed=1000000 + seed)
     f_trees = values_of(trees, d.log_prob(trees), best, d.lengths)
     for k in sizes:
-        few = distinct.first(k)
+        few = different.first(k)
         exhausted[k], covered[k] = few.exhausted, np.exp(few.log_prob).sum(axis=0)
         for quantity in QUANTITIES:
-            f = f_distinct[quantity]
+            f = f_different[quantity]
             estimates = {
                 "with replacement": f_trees[quantity][:k].mean(axis=0),
                 "Horvitz–Thompson": few.estimate(f[:k]),
                 "self-normalized": few.estimate(f[:k], normalized=True),
-                "sum and sample": sum_and_sample(distinct, f, k),
+                "sum and sample": sum_and_sample(different, f, k),
                 PLAIN: f[:k].sum(axis=0) / few.counts,
             }
             for name, estimate in estimates.items():
@@ -69,7 +71,7 @@ def measure(x):
     """Of each: name, distribution, {(quantity, k, estimator): errors [repetition, B]}, {k: exhausted}, {k: mass}"""
     found = []
     for language, name in LANGUAGES.items():
-        d = taproot.DependencyTrees(harness.trained(name)[:: x.choose(1, 5)])
+        d = taproot.DependencyTrees(trained(name)[:: x.choose(1, 5)])
         best, sizes = d.argmax(), x.choose((2, 5, 10, 20, 50, 100, 200, 500), (2, 10, 100))
         sentence, word = np.indices(best.shape)
         of_best = np.where(best >= 0, d.marginals()[sentence, best, word + 1], 0)
@@ -81,7 +83,7 @@ def measure(x):
                 collected.setdefault(key, []).append(error)
                 if key[2] in DIFFERENT and exhausted[key[1]].any():
                     worst = np.abs(error[exhausted[key[1]]]).max()
-                    x.check(worst < 1e-9, f"{language}, {key}: exact where all trees are drawn")
+                    x.check(worst < 1e-9, f"{language}, {key}: exact where all trees are sampled")
         found.append((language, d, {key: np.array(values) for key, values in collected.items()}, exhausted, covered))
     return found
 
@@ -123,21 +125,21 @@ def coverage_rows(x):
             yield (language, k, len(d), int(exhausted[k].sum()), *quartiles)
 
 
-def drawn(sentences, quantity):
-    """Those in which more than one tree was drawn with replacement: else its error is but rounding, as the others'."""
+def doubtful(sentences, quantity):
+    """Sentences of which sampling with replacement gave more than one tree; otherwise all errors are rounding."""
     return [row for row in sentences if row["quantity"] == quantity and row["with replacement"] > 1e-20]
 
 
 def crossing(sentences, quantity, estimator):
-    """The entropy from which on the estimator is worse than with replacement: a median of 15 sentences passes 1."""
-    rows = sorted(drawn(sentences, quantity), key=lambda row: row["entropy"])
+    """The entropy from which on the estimator is worse than with replacement: where a median of 15 passes 1."""
+    rows = sorted(doubtful(sentences, quantity), key=lambda row: row["entropy"])
     ratio = [row[estimator] / row["with replacement"] for row in rows]
     medians = [float(np.median(ratio[i : i + 15])) for i in range(max(1, len(rows) - 14))]
     return next((rows[i + 7]["entropy"] for i, median in enumerate(medians) if median > 1), math.inf)
 
 
-def plot_rmse(x, rmse):
-    figure, panels = harness.plt.subplots(2, 2, figsize=(11, 7), layout="constrained", sharex=True)
+def plot_rmse(figure, rmse):
+    panels = figure.subplots(2, 2, sharex=True)
     for row_of_panels, language in zip(panels, LANGUAGES):
         for axes, (quantity, title) in zip(row_of_panels, QUANTITIES.items()):
             for estimator, color in ESTIMATORS.items():
@@ -145,24 +147,23 @@ def plot_rmse(x, rmse):
                     r for r in rmse if (r["language"], r["quantity"], r["estimator"]) == (language, quantity, estimator)
                 ]
                 of = lambda key: [row[key] for row in rows]
-                harness.line(axes, of("k"), of("rmse"), of("low"), of("high"), estimator, color)
+                line(axes, of("k"), of("rmse"), of("low"), of("high"), estimator, color)
             axes.set_xscale("log")
             axes.set_yscale("log")
-            harness.ticks(axes.xaxis, sorted({row["k"] for row in rmse}))
+            ticks(axes.xaxis, sorted({row["k"] for row in rmse}))
             axes.set_title(f"{language}: {title}", fontsize=10)
         row_of_panels[0].set_ylabel("RMSE, and its 95 % interval")
     for axes in panels[1]:
         axes.set_xlabel("trees, k")
-    x.save(figure, "rmse", "Error against the number of trees, by estimator")
 
 
-def plot_sentences(x, sentences):
-    figure, panels = harness.plt.subplots(2, 3, figsize=(11, 6.4), layout="constrained", sharex=True, sharey=True)
+def plot_sentences(figure, sentences):
+    panels = figure.subplots(2, 3, sharex=True, sharey=True)
     low, high = 1e-6, 1e3
     for row_of_panels, quantity in zip(panels, QUANTITIES):
         for axes, estimator in zip(row_of_panels, DIFFERENT):
             for language, marker in (("English", "o"), ("Wolof", "^")):
-                rows = [r for r in drawn(sentences, quantity) if r["language"] == language]
+                rows = [r for r in doubtful(sentences, quantity) if r["language"] == language]
                 ratio = [min(max(r[estimator] / r["with replacement"], low), high) for r in rows]
                 entropy = [max(r["entropy"], 1e-3) for r in rows]
                 axes.plot(
@@ -178,16 +179,23 @@ def plot_sentences(x, sentences):
                 axes.set_title(estimator, fontsize=10)
             else:
                 axes.set_xlabel("entropy of the sentence, in nats")
-        row_of_panels[0].set_ylabel(f"{QUANTITIES[quantity]}:\nsquared error, relative to\nthat with replacement")
+        row_of_panels[0].set_ylabel(f"{QUANTITIES[quantity]}:\nsquared error, relative to\nsampling with replacement")
+
+
+def plot(x, rmse, sentences):
+    figure = plt.figure(figsize=(11, 13), layout="constrained")
+    above, below = figure.subfigures(2, 1)
+    plot_rmse(above, rmse)
+    plot_sentences(below, sentences)
     x.save(
         figure,
-        "sentences",
-        f"A sentence's squared error at k = {K} relative to sampling with replacement (o English, △ Wolof)",
+        f"Above: error against the number of trees, by estimator. Below: a sentence's squared error at k = {K} "
+        "relative to sampling with replacement (o English, △ Wolof)",
     )
 
 
 def tables(x, of, sizes, better, coverage):
-    x.say("RMSE; in brackets how many trees with replacement one of these is worth, (RMSE with / RMSE without)².")
+    x.say("RMSE; in brackets, how many trees with replacement one tree is worth: (RMSE with / RMSE without)².")
     x.table(
         ("", "", "k", *ESTIMATORS),
         [
@@ -217,7 +225,7 @@ def tables(x, of, sizes, better, coverage):
     )
     x.say(
         f"At k = {K}, the share of sentences whose squared error is smaller than with replacement, by entropy in nats "
-        "(without sentences in which only one tree was ever drawn with replacement):"
+        "(leaving out sentences of which sampling with replacement gave one tree only):"
     )
     x.table(
         ("", "entropy", "sentences", *DIFFERENT),
@@ -246,12 +254,11 @@ def report(x, rmse, sentences, coverage):
     better = {}  # How many sentences, and what share of them is estimated better than with replacement.
     for quantity in QUANTITIES:
         for low, high in BANDS:
-            rows = [r for r in drawn(sentences, quantity) if low <= r["entropy"] < high]
+            rows = [r for r in doubtful(sentences, quantity) if low <= r["entropy"] < high]
             better[quantity, low] = len(rows)
             for estimator in DIFFERENT:
                 better[quantity, low, estimator] = float(np.mean([r[estimator] < r["with replacement"] for r in rows]))
-    plot_rmse(x, rmse)
-    plot_sentences(x, sentences)
+    plot(x, rmse, sentences)
     tables(x, of, sizes, better, coverage)
     for row in rmse:
         name = f"{row['estimator']}, {row['language']}, {row['quantity']}, k = {row['k']}"
@@ -279,26 +286,29 @@ def report(x, rmse, sentences, coverage):
     x.verdict(
         f"holds for low entropy, in part over all sentences: at k = {K} and below 1 nat {'' if low == 1 else 'over '}"
         f"{low:.0%} of the sentences are estimated better without replacement, by each estimator; the {done} "
-        f"sentences all of whose trees are drawn by k = {sizes[-1]} have no error. Over all sentences the "
+        f"sentences whose trees are all sampled by k = {sizes[-1]} have no error. Over all sentences the "
         f"self-normalized estimate pays: a tree is worth {few[0]:.1f} to {few[1]:.1f} with replacement at k = {K}, "
         f"{many[0]:.1f} to {many[1]:.1f} at k = {sizes[-1]}; {plateau}. "
         f"Horvitz–Thompson is unbiased (largest |z| of an unbiased estimator {z:.1f}) but does not pay from "
         f"{crossings['attachment']:.1f} (agreement) or {crossings['entropy']:.1f} nats (entropy) on, and over all "
-        f"sentences its trees are worth {unbiased[0]:.2f} to {unbiased[1]:.2f}: its weights do not sum to 1, so it "
-        f"errs by a share of E[f], not of f's spread. Sum and sample stops paying likewise: it rests on one draw from "
-        f"what is left."
+        f"sentences its trees are worth {unbiased[0]:.2f} to {unbiased[1]:.2f}. Its weights do not sum to 1, so its "
+        f"error is a share of E[f], not of f's spread. Sum and sample stops paying for a similar reason: it rests on "
+        f"one sample from the trees that are left."
     )
 
 
 def main():
-    with harness.Experiment(__file__, __doc__) as x:
+    with Experiment(__file__, __doc__) as x:
         columns = ("language", "quantity", "k", "estimator", "errors", "rmse", "low", "high", "bias", "z")
         rmse = x.measure("rmse", columns, lambda: rmse_rows(x))
         columns = ("language", "sentence", "n", "entropy", "quantity", *ESTIMATORS)
         sentences = x.measure("sentences", columns, lambda: sentence_rows(x))
         columns = ("language", "k", "sentences", "exhausted", "low", "median", "high")
         coverage = x.measure("coverage", columns, lambda: coverage_rows(x))
-        report(x, rmse, sentences, coverage)
+        names = ("language", "quantity", "k", "estimator", "errors", "rmse", "low", "high", "bias", "z")
+        x.summary(names, ([row[name] for name in names] for row in rmse))
+        if not x.measure_only:
+            report(x, rmse, sentences, coverage)
 
 
 if __name__ == "__main__":

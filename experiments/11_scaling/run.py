@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a sentence and a further tree cost, by length. See README.md."""
+"""What a sentence and one more tree cost, by length. See README.md."""
 
 import time
 
 import numpy as np
-from contest import NUMPY, OURS, STYLES, check_frequencies, milliseconds, samplers, shown, turn
-from harness import COLOURS, Experiment, exponent, line, plt, quartiles, scores_of, ticks, uniform_weights
+from contest import NUMPY, OURS, STYLES, check_frequencies, milliseconds, shown, summarize, turn
+from graphs import scores_of, uniform_weights
+from harness import Experiment, exponent, quartiles
+from plots import COLORS, line, plt, ticks
+from samplers import laplacian_hat
+from samplers import marginals as marginals_of_numpy
 
 import taproot
 
@@ -13,13 +17,13 @@ SENTENCE = [(NUMPY, "slogdet"), (NUMPY, "marginals"), (OURS, "log_partition"), (
 WALKS = ["wilson-marginal", "wilson-reject", "auto"]
 TREES = [*WALKS, "elimination", "colbourn"]
 SHORT, LONG = (20, 200), (200, 2000)  # Words, for the exponents.
-COLOUR = {"slogdet": COLOURS["trie"], "log_partition": COLOURS["trie"], "marginals": COLOURS["beam"]}
+COLOR = {"slogdet": COLORS["trie"], "log_partition": COLORS["trie"], "marginals": COLORS["beam"]}
 
 
 def sentence_contenders(weights, scores):
     return {
-        (NUMPY, "slogdet"): lambda: np.linalg.slogdet(samplers.laplacian_hat(weights)),
-        (NUMPY, "marginals"): lambda: samplers.marginals(weights, np.linalg.inv(samplers.laplacian_hat(weights))),
+        (NUMPY, "slogdet"): lambda: np.linalg.slogdet(laplacian_hat(weights)),
+        (NUMPY, "marginals"): lambda: marginals_of_numpy(weights, np.linalg.inv(laplacian_hat(weights))),
         (OURS, "log_partition"): lambda: taproot.DependencyTrees(scores, copy=False).log_partition(),
         (OURS, "marginals"): lambda: taproot.DependencyTrees(scores, copy=False).marginals(),
     }
@@ -32,7 +36,7 @@ def seconds(function):
 
 
 def further_tree(d, name, seed):
-    """Milliseconds: from the difference of many trees and fewer, both enough for all tables to be made."""
+    """Milliseconds per tree, from the difference of many trees and fewer; both are enough for all tables to be made."""
     n = d.lengths
     many = max(6, 4_000_000 // n**2) if name == "colbourn" else max(300, 600_000 // n)
     few = many // 5
@@ -56,7 +60,7 @@ def rows_of(x):
 
 
 def check(x):
-    """Answers, up to lengths at which NumPy takes its time."""
+    """Answers, up to lengths at which NumPy takes long."""
     rng = np.random.default_rng(111)
     for n in (10, 50, *x.choose((500, 2000), (200,))):
         weights = uniform_weights(n, rng)
@@ -76,7 +80,7 @@ def check(x):
 
 
 def series(rows, implementation, task):
-    """{n: milliseconds, one a graph}."""
+    """{n: milliseconds, one per graph}."""
     found = {}
     for row in rows:
         if (row["implementation"], row["task"]) == (implementation, task):
@@ -91,9 +95,9 @@ def slopes(found, words):
 
 
 def plot(x, rows, lengths, words):
-    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8))
-    panels = [(left, implementation, task, COLOUR[task], 1) for implementation, task in SENTENCE]
-    panels += [(right, OURS, task, COLOURS[task], 1e3) for task in TREES]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8), layout="constrained")
+    panels = [(left, implementation, task, COLOR[task], 1) for implementation, task in SENTENCE]
+    panels += [(right, OURS, task, COLORS[task], 1e3) for task in TREES]
     for axes, implementation, task, color, unit in panels:
         found = series(rows, implementation, task)
         low, middle, high = zip(*(np.array(quartiles(ms)) * unit for ms in found.values()))
@@ -108,16 +112,14 @@ def plot(x, rows, lengths, words):
             color,
             STYLES[implementation],
         )
-    left.set(title="a sentence", ylabel="milliseconds")
-    right.set(title="a further tree", ylabel="microseconds")
+    left.set(title="one sentence", ylabel="milliseconds")
+    right.set(title="one more tree", ylabel="microseconds")
     for axes in (left, right):
         axes.set(xscale="log", yscale="log", xlabel="words n")
         ticks(axes.xaxis, lengths)
-    figure.tight_layout()
     x.save(
         figure,
-        "scaling",
-        f"Time of a sentence and of a further tree by the number of words; exponents fitted from {words[0]} words on",
+        f"Time of one sentence and of one more tree by the number of words; exponents fitted from {words[0]} words on",
     )
 
 
@@ -125,6 +127,7 @@ def main():
     with Experiment(__file__, __doc__) as x:
         check(x)
         rows = x.measure("scaling", ("n", "graph", "implementation", "task", "ms"), lambda: rows_of(x))
+        summarize(x, rows, ("n",), "task")
         if x.measure_only:
             return
         lengths = sorted({row["n"] for row in rows})
@@ -139,7 +142,7 @@ def main():
             }
             for title, (ours, theirs) in compared.items()
         }
-        x.say("A sentence, median milliseconds; ratios with quartiles over the graphs:")
+        x.say("Median milliseconds of one sentence; ratios with quartiles over the graphs:")
         x.table(
             ("n", *(f"{task}, {implementation}" for implementation, task in SENTENCE), *ratios),
             (
@@ -151,7 +154,7 @@ def main():
                 for n in lengths
             ),
         )
-        x.say("A further tree, median microseconds and quartiles over the graphs:")
+        x.say("Median microseconds of one more tree, with quartiles over the graphs:")
         trees = {name: series(rows, OURS, name) for name in TREES}
         x.table(
             ("n", *TREES),
@@ -176,10 +179,10 @@ def report(x, rows, lengths, ratios):
         ),
     )
     x.say(
-        "A step of a walk reads one place of tables that have n² entries: while they are in a near cache time grows as "
-        "the steps do, and beyond that each step waits for memory."
+        "A step of a walk reads one place of tables that have n² entries. While they fit into a near cache, time grows "
+        "as the number of steps; beyond that each step waits for memory."
     )
-    # Exponents are those of arithmetic, give or take 0.25; of walks, as long as they are arithmetic.
+    # Exponents should be those of the arithmetic within 0.25; those of walks, as long as caches hold the tables.
     kept = [short[task][1] < 1.25 for task in WALKS]
     kept += [long[task][1] < most + 0.25 for task, most in (("elimination", 2), *((task, 3) for task in tasks[-3:]))]
     holds = "holds" if all(kept) else "holds in part" if any(kept) else "does not hold"
@@ -198,7 +201,7 @@ def report(x, rows, lengths, ratios):
             f"{title} is {min(by[n][1] for n in far):.2f} to {max(by[n][1] for n in far):.2f}"
             for title, by in ratios.items()
         )
-        + f". A further tree of {lengths[-1]} words takes "
+        + f". One more tree of {lengths[-1]} words takes "
         + " and ".join(
             f"{1e3 * quartiles(series(rows, OURS, name)[lengths[-1]])[1]:.0f} µs ({name})"
             for name in ("auto", "elimination")

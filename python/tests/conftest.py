@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, settings
 
 import taproot
 
-# The import mode "importlib" leaves sys.path alone, and the helpers beside the tests are plain modules.
-sys.path.insert(0, str(Path(__file__).parent))
+# The import mode "importlib" leaves sys.path alone, and the shared helpers are plain modules.
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "testing" / "python"))
 
 settings.register_profile(
     "taproot",

@@ -232,6 +232,11 @@ void fill_tame(const FactorData& data, const double* values, double scale, Scrat
   });
 }
 
+// Here, because the dispatch takes no qualified name where one instruction set is compiled.
+double load(const ScoreTable& table, const double* direction, double* values) {
+  return HWY_DYNAMIC_DISPATCH(load_direction)(table, direction, values);
+}
+
 }  // namespace
 }  // namespace detail
 
@@ -246,8 +251,7 @@ void hessian_product(const Factorization& f, std::span<const double> direction, 
   detail::Scratch& scratch = detail::Access::scratch(workspace);
   detail::QueryScratch& own = scratch.get<detail::QueryScratch>();
   double* values = own.direction.resize(data.table.size());
-  double largest =
-      HWY_DYNAMIC_DISPATCH(detail::load_direction)(data.table, direction.data(), values);
+  double largest = detail::load(data.table, direction.data(), values);
   if (!std::isfinite(largest)) largest = detail::largest_supported(data, values, scratch);
   detail::require(std::isfinite(largest), kName, "direction is not finite at an edge of some tree");
   // Scaling by a power of two keeps directions near the ends of double's range from overflowing or
