@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "cuda/core/memory.h"
 #include "cuda/core/transfer.h"
@@ -93,13 +94,23 @@ void Cuda::Impl::in_pieces(const cuda::Batch& batch, void* stream, LayOut&& lay_
                            Launch&& launch) {
   if (batch.size == 0) return;
   constexpr std::size_t kMost = 32768;  // A grid's second dimension has a limit.
-  cuda::Arena one;
-  lay_out(one, slice(batch, 0, 1));
-  const std::size_t fitting = workspace_limit / std::max(one.used(), std::size_t{1});
-  const std::size_t step = std::clamp(fitting, std::size_t{1}, kMost);
+  const auto fits_memory = [&](std::size_t count) {
+    cuda::Arena arena;
+    lay_out(arena, slice(batch, 0, count));
+    return arena.used() <= workspace_limit;
+  };
+  std::size_t step = std::min(batch.size, kMost);
+  if (!fits_memory(step)) {
+    std::size_t too_many = step;
+    step = 1;
+    while (step + 1 < too_many) {
+      const std::size_t middle = (step + too_many) / 2;
+      (fits_memory(middle) ? step : too_many) = middle;
+    }
+  }
   for (std::size_t begin = 0; begin < batch.size; begin += step) {
     const cuda::Batch piece = slice(batch, begin, std::min(step, batch.size - begin));
-    decltype(lay_out(one, piece)) args;
+    decltype(lay_out(std::declval<cuda::Arena&>(), piece)) args;
     const cuda::DeviceBlock workspace =
         cuda::take_block(pool, static_cast<cudaStream_t>(stream),
                          [&](cuda::Arena& arena) { args = lay_out(arena, piece); });
