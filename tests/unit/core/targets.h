@@ -14,38 +14,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <vector>
 
-#include "hwy/targets.h"
+#include "testing/targets.h"
 
 namespace taproot {
-
-/// The targets, best first; the last one is the scalar fallback, which is always there. Those of
-/// HWY_DISABLED_TARGETS in CMakeLists.txt do not appear: asking for one would run the fallback.
-inline std::vector<std::int64_t> compiled_targets() {
-  constexpr std::int64_t kFallback = HWY_SCALAR | HWY_EMU128;
-  constexpr std::int64_t kCompiled =
-      HWY_TARGETS & (HWY_AVX3 | HWY_AVX2 | HWY_SSE4 | HWY_NEON | kFallback);
-  std::vector<std::int64_t> targets;
-  std::int64_t left = kCompiled & (hwy::SupportedTargets() | kFallback);
-  for (; left != 0; left &= left - 1) targets.push_back(left & -left);
-  return targets;
-}
-
-/// Makes the library use one target for as long as it lives.
-class TargetScope {
- public:
-  explicit TargetScope(std::int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(target);
-  }
-  ~TargetScope() {
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().DeInit();  // The next call of a kernel looks at the machine again.
-  }
-  TargetScope(const TargetScope&) = delete;
-  TargetScope& operator=(const TargetScope&) = delete;
-};
 
 /// Calls body() under each of compiled_targets().
 template <typename Body>
