@@ -1,256 +1,301 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches in host memory: they are sent to the device, answers are fetched, and the sentences that
-// double's range does not fit are done on the CPU.
+// The questions of DependencyTrees on a Cuda: asked of the device, with answers fetched to host
+// memory; sentences that the device cannot answer are finished by the CPU.
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
+#include "batch/device_batch.h"
 #include "core/check.h"
-#include "cuda/core/arena.h"
-#include "cuda/engine.h"
-#include "taproot/cuda.h"
+#include "cuda/host_batch.h"
+#include "taproot/query.h"
 
 namespace taproot {
 namespace {
 
 using cuda::Arena;
+using cuda::Bounds;
+using cuda::DeviceBlock;
+using cuda::HostBatch;
+using cuda::regular_bounds;
 
-// A batch on the device, one sentence after the other, with room for what comes back.
-class Sent {
- public:
-  Sent(Cuda::Impl& impl, const Scores& scores) : impl_(impl), size_(scores.size()) {
-    std::vector<std::int32_t> lengths;
-    std::vector<std::int64_t> offsets;
-    std::vector<double> cells;
-    for (std::size_t b = 0; b < size_; ++b) {
-      const int n = scores[b].n();
-      lengths.push_back(n);
-      offsets.push_back(static_cast<std::int64_t>(cells.size()));
-      max_n_ = std::max(max_n_, n);
-      for (int h = 0; h <= n; ++h) {
-        for (int m = 0; m <= n; ++m) cells.push_back(scores[b](h, m));
-      }
-    }
-    cells_ = cells.size();
-    Arena room;
-    lay_out(room, 0);
-    Arena arena(impl.transfer.resize(room.used()));
-    lay_out(arena, 0);
-    copy(const_cast<double*>(data_), cells);
-    copy(lengths_, lengths);
-    copy(offsets_, offsets);
-    single_ = scores.root_rule() == RootRule::kSingle;
+/// What every question begins with: one question at a time, on the Cuda's device, with the scores
+/// there.
+struct Question {
+  explicit Question(HostBatch& batch) : lock(batch.mutex()), current(batch.engine().device) {
+    batch.send();
   }
-
-  cuda::Batch batch() const {
-    return {data_, true, single_, static_cast<int>(size_), max_n_, lengths_, offsets_, 0, 0, 1};
-  }
-  cuda::DeviceOutcome* outcomes() const { return outcomes_; }
-  const std::int64_t* offsets() const { return offsets_; }
-  std::size_t cells() const { return cells_; }
-  int max_n() const { return max_n_; }
-
-  /// Fetches the outcomes; those out of range are listed, and ok for now.
-  std::vector<std::size_t> fetch_outcomes(std::span<Outcome> outcomes) {
-    std::vector<cuda::DeviceOutcome> found(size_);
-    fetch(found, outcomes_);
-    std::vector<std::size_t> rest;
-    for (std::size_t b = 0; b < size_; ++b) {
-      const bool out_of_range = found[b].status == cuda::kOutOfRange;
-      if (out_of_range) rest.push_back(b);
-      outcomes[b] = out_of_range ? Outcome{}
-                                 : Outcome{static_cast<Status>(found[b].status), found[b].head,
-                                           found[b].modifier};
-    }
-    impl_.statistics.on_cpu += rest.size();
-    return rest;
-  }
-
-  template <typename T>
-  static void fetch(std::vector<T>& to, const T* from) {
-    if (to.empty()) return;
-    TAPROOT_CUDA(cudaMemcpy(to.data(), from, to.size() * sizeof(T), cudaMemcpyDeviceToHost));
-  }
-
- private:
-  void lay_out(Arena& arena, int) {
-    data_ = arena.take<double>(cells_);
-    lengths_ = arena.take<std::int32_t>(size_);
-    offsets_ = arena.take<std::int64_t>(size_);
-    outcomes_ = arena.take<cuda::DeviceOutcome>(size_);
-  }
-  template <typename T>
-  static void copy(T* to, const std::vector<T>& from) {
-    if (from.empty()) return;
-    TAPROOT_CUDA(cudaMemcpy(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice));
-  }
-
-  Cuda::Impl& impl_;
-  std::size_t size_;
-  std::size_t cells_ = 0;
-  int max_n_ = 0;
-  bool single_ = true;
-  const double* data_ = nullptr;
-  std::int32_t* lengths_ = nullptr;
-  std::int64_t* offsets_ = nullptr;
-  cuda::DeviceOutcome* outcomes_ = nullptr;
+  std::lock_guard<std::mutex> lock;
+  CurrentDevice current;
 };
 
-// The sentences listed, each as a batch of its own, on the CPU.
-template <typename Visit>
-void on_cpu(Cuda::Impl& impl, const Scores& scores, const std::vector<std::size_t>& rest,
-            std::span<Outcome> outcomes, Visit&& visit) {
-  for (const std::size_t b : rest) {
-    const Scores one({scores[b]}, scores.root_rule());
-    visit(impl.cpu, one, outcomes.subspan(b, 1), b);
+/// Trees in device memory, and a number for each.
+struct TreeMemory {
+  TreeMemory(HostBatch& batch, std::size_t k) {
+    const std::size_t width = batch.width();
+    memory = cuda::take_block(batch.engine().pool, batch.stream(), [&](Arena& arena) {
+      trees = {arena.take<std::int32_t>(batch.size() * k * width),
+               static_cast<std::ptrdiff_t>(k * width), static_cast<std::ptrdiff_t>(width)};
+      values = {arena.take<double>(batch.size() * k), static_cast<std::ptrdiff_t>(k), 1};
+    });
+  }
+  DeviceBlock memory;
+  CudaTreeBuffer trees;
+  CudaTreeValues values;
+};
+
+/// A tree that is not there has the head -1 first.
+void require_heads(TreeView heads) {
+  if (heads[0] == -1) return;
+  for (const std::int32_t head : heads) {
+    detail::require(head >= 0 && static_cast<std::size_t>(head) <= heads.size(), "log_prob",
+                    "a head is outside 0..n");
   }
 }
 
-void check_sizes(const Scores& scores, std::size_t outcomes, std::size_t out,
-                 const char* function) {
-  detail::require(outcomes == scores.size(), function, "outcomes must have one entry per sentence");
-  detail::require(out == scores.size(), function, "out must have one entry per sentence");
+class OnCuda final : public detail::DeviceBatch {
+ public:
+  OnCuda(Cuda& cuda, std::span<const ScoreView> scores, std::span<const std::uint64_t> ids,
+         RootRule root)
+      : batch_(cuda, scores, ids, root) {}
+
+  void outcomes(std::span<Outcome> out) override {
+    const Question question(batch_);
+    batch_.settle();
+    std::copy(batch_.outcomes().begin(), batch_.outcomes().end(), out.begin());
+  }
+
+  void log_partition(std::span<double> out) override {
+    const Question question(batch_);
+    const DeviceBlock found = numbers();
+    batch_.trees().log_partition(data_of(found), batch_.stream());
+    fetch_numbers(found, out);
+    on_cpu([&](std::size_t b, const Factorization& f) { out[b] = taproot::log_partition(f); });
+  }
+
+  void entropy(std::span<double> out) override {
+    const Question question(batch_);
+    const DeviceBlock found = numbers();
+    batch_.trees().entropy(data_of(found), batch_.stream());
+    fetch_numbers(found, out);
+    on_cpu([&](std::size_t b, const Factorization& f) {
+      out[b] = taproot::entropy(f, batch_.workspace());
+    });
+  }
+
+  void marginals(std::span<const EdgeMatrix> out) override {
+    const Question question(batch_);
+    const auto cells = static_cast<std::size_t>(batch_.bounds().back());
+    const DeviceBlock found(batch_.engine().pool, cells * sizeof(double), batch_.stream());
+    CudaEdges edges;
+    edges.data = found.data();
+    edges.offsets = batch_.offsets();
+    batch_.trees().marginals(edges, batch_.stream());
+    batch_.settle();
+    fetch(data_of(found), batch_.bounds(), [&](std::size_t b, const double* from) {
+      const std::size_t side = batch_.words(b) + 1;
+      double* row = out[b].data;
+      for (std::size_t h = 0; h < side; ++h, from += side, row += out[b].head_stride) {
+        std::copy_n(from, side, row);
+      }
+    });
+    on_cpu([&](std::size_t b, const Factorization& f) {
+      taproot::marginals(f, out[b], batch_.workspace());
+    });
+  }
+
+  void log_prob(std::size_t k, std::span<const TreeBuffer> heads, std::span<double* const> out,
+                std::ptrdiff_t out_stride) override {
+    const Question question(batch_);
+    batch_.settle();
+    in_parts(k, [&](std::size_t first, std::size_t count) {
+      const TreeMemory there(batch_, count);
+      batch_.transfer().send(
+          there.trees.heads, tree_bounds(count), [&](std::size_t b, std::int32_t* to) {
+            if (!batch_.answered(b)) return;
+            for (std::size_t s = 0; s < count; ++s, to += batch_.width()) {
+              const TreeView tree(heads[b].data + at(first + s, heads[b].stride), batch_.words(b));
+              require_heads(tree);
+              std::copy(tree.begin(), tree.end(), to);
+            }
+          });
+      batch_.trees().log_prob(count, there.trees, there.values, batch_.stream());
+      fetch_values(there, count, [&](std::size_t b, std::size_t s) {
+        return out[b] + at(first + s, out_stride);
+      });
+    });
+    on_cpu([&](std::size_t b, const Factorization& f) {
+      for (std::size_t s = 0; s < k; ++s) {
+        const TreeView tree(heads[b].data + at(s, heads[b].stride), batch_.words(b));
+        out[b][at(s, out_stride)] = tree[0] == -1 ? NAN : taproot::log_prob(f, tree);
+      }
+    });
+  }
+
+  void sample(std::size_t k, const SampleOptions& options,
+              std::span<const TreeOutput> out) override {
+    detail::require(options.algorithm == Algorithm::kAuto, "sample",
+                    "a device samples by the algorithm auto alone");
+    const Question question(batch_);
+    const bool with_log_prob =
+        std::any_of(out.begin(), out.end(), [](const TreeOutput& o) { return o.log_prob; });
+    in_parts(k, [&](std::size_t first, std::size_t count) {
+      const TreeMemory there(batch_, count);
+      const std::uint32_t first_tree = options.first_tree + static_cast<std::uint32_t>(first);
+      batch_.trees().sample(count, options.seed, first_tree, there.trees, batch_.stream());
+      if (with_log_prob) {
+        batch_.trees().log_prob(count, there.trees, there.values, batch_.stream());
+      }
+      batch_.settle();
+      fetch(there.trees.heads, tree_bounds(count), [&](std::size_t b, const std::int32_t* from) {
+        for (std::size_t s = 0; s < count; ++s, from += batch_.width()) {
+          std::copy_n(from, batch_.words(b), out[b].heads + at(first + s, out[b].stride));
+        }
+      });
+      if (!with_log_prob) return;
+      fetch_values(there, count, [&](std::size_t b, std::size_t s) {
+        return out[b].log_prob == nullptr ? nullptr
+                                          : out[b].log_prob + at(first + s, out[b].value_stride);
+      });
+    });
+    batch_.settle();
+    on_cpu([&](std::size_t b, const Factorization& f) { sample_on_cpu(b, f, k, options, out[b]); });
+  }
+
+  void sample_without_replacement(std::size_t k, const WithoutReplacementOptions& options,
+                                  std::span<WithoutReplacementSample> out) override;
+
+ private:
+  static std::ptrdiff_t at(std::size_t s, std::ptrdiff_t stride) {
+    return static_cast<std::ptrdiff_t>(s) * stride;
+  }
+  static double* data_of(const DeviceBlock& block) { return static_cast<double*>(block.data()); }
+  DeviceBlock numbers() {
+    return DeviceBlock(batch_.engine().pool, batch_.size() * sizeof(double), batch_.stream());
+  }
+  Bounds tree_bounds(std::size_t count) const {
+    return regular_bounds(batch_.size(), count * batch_.width());
+  }
+
+  /// take(b, from) for the sentences that the device has answered.
+  template <typename T, typename Take>
+  void fetch(const T* from, const Bounds& bounds, Take&& take) {
+    batch_.transfer().fetch(from, bounds, [&](std::size_t b, const T* elements) {
+      if (batch_.answered(b)) take(b, elements);
+    });
+  }
+  void fetch_numbers(const DeviceBlock& found, std::span<double> out) {
+    batch_.settle();
+    fetch(data_of(found), regular_bounds(batch_.size(), 1),
+          [&](std::size_t b, const double* from) { out[b] = *from; });
+  }
+  /// place(b, s) is where the value of tree s goes; null: nowhere.
+  template <typename Place>
+  void fetch_values(const TreeMemory& there, std::size_t count, Place&& place) {
+    batch_.settle();
+    fetch(there.values.data, regular_bounds(batch_.size(), count),
+          [&](std::size_t b, const double* from) {
+            for (std::size_t s = 0; s < count; ++s) {
+              if (double* to = place(b, s); to != nullptr) *to = from[s];
+            }
+          });
+  }
+
+  /// Trees in parts that fit the device's memory: visit(first, count).
+  template <typename Visit>
+  void in_parts(std::size_t k, Visit&& visit) {
+    const std::size_t each =
+        batch_.size() * (batch_.width() * sizeof(std::int32_t) + sizeof(double));
+    if (each == 0) return;
+    const std::size_t most = std::max(std::size_t{1}, batch_.engine().workspace_limit / each);
+    for (std::size_t first = 0; first < k; first += most) visit(first, std::min(most, k - first));
+  }
+
+  template <typename Visit>
+  void on_cpu(Visit&& visit) {
+    for (const auto& [b, f] : batch_.on_cpu()) {
+      if (f.outcome().ok()) visit(b, f);
+    }
+  }
+  void sample_on_cpu(std::size_t b, const Factorization& f, std::size_t k,
+                     const SampleOptions& options, const TreeOutput& out) {
+    Sampler sampler;
+    sampler.build(f, Algorithm::kAuto, batch_.workspace());
+    sampler.sample(batch_.id(b), options, k, {out.heads, out.stride}, {}, nullptr,
+                   batch_.workspace());
+    for (std::size_t s = 0; out.log_prob != nullptr && s < k; ++s) {
+      const TreeView tree(out.heads + at(s, out.stride), batch_.words(b));
+      out.log_prob[at(s, out.value_stride)] = taproot::log_prob(f, tree);
+    }
+  }
+
+  HostBatch batch_;
+};
+
+void OnCuda::sample_without_replacement(std::size_t k, const WithoutReplacementOptions& options,
+                                        std::span<WithoutReplacementSample> out) {
+  detail::require(options.algorithm == WithoutReplacementAlgorithm::kBeam,
+                  "sample_without_replacement",
+                  "a device samples without replacement by the algorithm beam alone");
+  const Question question(batch_);
+  const std::size_t size = batch_.size();
+  const auto width = static_cast<std::ptrdiff_t>(batch_.width());
+  CudaWithoutReplacement there;
+  CudaOutcome* outcomes_there = nullptr;
+  const DeviceBlock memory =
+      cuda::take_block(batch_.engine().pool, batch_.stream(), [&](Arena& arena) {
+        there.trees = {arena.take<std::int32_t>(size * k * batch_.width()), at(k, width), width};
+        for (double** values : {&there.log_prob, &there.gumbel, &there.weight}) {
+          *values = arena.take<double>(size * k);
+        }
+        there.kappa = arena.take<double>(size);
+        there.count = arena.take<std::int32_t>(size);
+        outcomes_there = arena.take<CudaOutcome>(size);
+      });
+  batch_.trees().sample_without_replacement(k, options.seed, outcomes_there, there,
+                                            batch_.stream());
+  batch_.settle();
+  const auto outcomes = batch_.transfer().fetch(outcomes_there, size);
+  const auto kappa = batch_.transfer().fetch(there.kappa, size);
+  const auto count = batch_.transfer().fetch(there.count, size);
+  const auto has = [&](std::size_t b) { return outcomes[b].status == cuda::kOk; };
+  for (std::size_t b = 0; b < size; ++b) {
+    if (!batch_.outcomes()[b].ok()) continue;
+    if (!has(b)) {  // Out of range, of the elimination or of the beam alone.
+      WithoutReplacementSampler sampler;
+      sampler.build(batch_.factored(b), options, batch_.id(b), batch_.workspace());
+      sampler.sample(k, out[b], batch_.workspace());
+      continue;
+    }
+    out[b] = {};
+    out[b].n = static_cast<int>(batch_.words(b));
+    out[b].kappa = kappa[b];
+    out[b].exhausted = kappa[b] == -HUGE_VAL;
+  }
+  const auto fetch_of_trees = [&](const double* from,
+                                  std::vector<double> WithoutReplacementSample::*values) {
+    batch_.transfer().fetch(from, regular_bounds(size, k), [&](std::size_t b, const double* all) {
+      if (has(b)) (out[b].*values).assign(all, all + count[b]);
+    });
+  };
+  fetch_of_trees(there.log_prob, &WithoutReplacementSample::log_prob);
+  fetch_of_trees(there.gumbel, &WithoutReplacementSample::gumbel);
+  fetch_of_trees(there.weight, &WithoutReplacementSample::weight);
+  batch_.transfer().fetch(there.trees.heads, tree_bounds(k),
+                          [&](std::size_t b, const std::int32_t* from) {
+                            for (std::int32_t s = 0; has(b) && s < count[b]; ++s, from += width) {
+                              out[b].heads.insert(out[b].heads.end(), from, from + batch_.words(b));
+                            }
+                          });
 }
 
 }  // namespace
 
-void log_partition(Cuda& cuda, const Scores& scores, std::span<Outcome> outcomes,
-                   std::span<double> out) {
-  check_sizes(scores, outcomes.size(), out.size(), "log_partition");
-  Cuda::Impl& impl = CudaAccess::impl(cuda);
-  const CurrentDevice current(impl.device);
-  Sent sent(impl, scores);
-  cuda::DeviceArray<double> log_z;
-  impl.log_partition(sent.batch(), sent.outcomes(), log_z.resize(scores.size()), nullptr);
-  const auto rest = sent.fetch_outcomes(outcomes);
-  std::vector<double> found(scores.size());
-  Sent::fetch(found, log_z.data());
-  for (std::size_t b = 0; b < scores.size(); ++b) {
-    if (outcomes[b].ok()) out[b] = found[b];
-  }
-  on_cpu(impl, scores, rest, outcomes, [&](Pool& pool, const Scores& one, auto outcome, auto b) {
-    log_partition(pool, one, outcome, out.subspan(b, 1));
-  });
-}
-
-void marginals(Cuda& cuda, const Scores& scores, std::span<Outcome> outcomes,
-               std::span<const EdgeMatrix> out) {
-  check_sizes(scores, outcomes.size(), out.size(), "marginals");
-  Cuda::Impl& impl = CudaAccess::impl(cuda);
-  const CurrentDevice current(impl.device);
-  Sent sent(impl, scores);
-  cuda::DeviceArray<double> edges;
-  const CudaEdges to{edges.resize(sent.cells()), true, 0, 0, 1};
-  impl.marginals(sent.batch(), sent.outcomes(), to, sent.offsets(), nullptr, nullptr);
-  const auto rest = sent.fetch_outcomes(outcomes);
-  std::vector<double> found(sent.cells());
-  Sent::fetch(found, edges.data());
-  const double* from = found.data();
-  for (std::size_t b = 0; b < scores.size(); ++b) {
-    const int side = scores[b].n() + 1;
-    for (int h = 0; h < side; ++h, from += side) {
-      if (outcomes[b].ok()) std::copy(from, from + side, out[b].data + h * out[b].head_stride);
-    }
-  }
-  on_cpu(impl, scores, rest, outcomes, [&](Pool& pool, const Scores& one, auto outcome, auto b) {
-    marginals(pool, one, outcome, out.subspan(b, 1));
-  });
-}
-
-void sample(Cuda& cuda, const Scores& scores, std::size_t k, const SampleOptions& options,
-            std::span<Outcome> outcomes, std::span<const TreeBuffer> out,
-            std::uint32_t first_sentence) {
-  check_sizes(scores, outcomes.size(), out.size(), "sample");
-  detail::require(options.algorithm == Algorithm::kAuto, "sample",
-                  "on the device there is the algorithm auto");
-  detail::require(k <= std::size_t{1} << 30, "sample", "at most 2^30 trees a sentence");
-  Cuda::Impl& impl = CudaAccess::impl(cuda);
-  const CurrentDevice current(impl.device);
-  Sent sent(impl, scores);
-  const auto width = static_cast<std::size_t>(sent.max_n());
-  cuda::DeviceArray<std::int32_t> heads;
-  const CudaTrees to{heads.resize(scores.size() * k * width),
-                     static_cast<std::ptrdiff_t>(k * width), static_cast<std::ptrdiff_t>(width)};
-  impl.sample(sent.batch(), static_cast<int>(k), options.seed, first_sentence, sent.outcomes(), to,
-              sent.max_n(), nullptr);
-  const auto rest = sent.fetch_outcomes(outcomes);
-  std::vector<std::int32_t> found(scores.size() * k * width);
-  Sent::fetch(found, heads.data());
-  for (std::size_t b = 0; b < scores.size(); ++b) {
-    if (!outcomes[b].ok()) continue;
-    for (std::size_t s = 0; s < k; ++s) {
-      std::copy_n(found.data() + (b * k + s) * width, scores[b].n(),
-                  out[b].data + static_cast<std::ptrdiff_t>(s) * out[b].stride);
-    }
-  }
-  on_cpu(impl, scores, rest, outcomes, [&](Pool& pool, const Scores& one, auto outcome, auto b) {
-    sample(pool, one, k, options, outcome, out.subspan(b, 1),
-           first_sentence + static_cast<std::uint32_t>(b));
-  });
-}
-
-void sample_without_replacement(Cuda& cuda, const Scores& scores, std::size_t k,
-                                const WithoutReplacementOptions& options,
-                                std::span<Outcome> outcomes,
-                                std::span<WithoutReplacementSample> out,
-                                std::uint32_t first_sentence) {
-  constexpr const char* kName = "sample_without_replacement";
-  check_sizes(scores, outcomes.size(), out.size(), kName);
-  detail::require(options.algorithm == WithoutReplacementAlgorithm::kBeam, kName,
-                  "on the device there is the algorithm beam");
-  detail::require(k <= std::size_t{1} << 30, kName, "at most 2^30 trees a sentence");
-  Cuda::Impl& impl = CudaAccess::impl(cuda);
-  const CurrentDevice current(impl.device);
-  Sent sent(impl, scores);
-  const auto width = static_cast<std::size_t>(sent.max_n());
-  const std::size_t size = scores.size();
-  cuda::DeviceArray<unsigned char> memory;
-  CudaWithoutReplacement to;
-  const auto lay_out = [&](Arena& arena) {
-    to.trees = {arena.take<std::int32_t>(size * k * width), static_cast<std::ptrdiff_t>(k * width),
-                static_cast<std::ptrdiff_t>(width)};
-    to.log_prob = arena.take<double>(size * k);
-    to.gumbel = arena.take<double>(size * k);
-    to.kappa = arena.take<double>(size);
-    to.count = arena.take<std::int32_t>(size);
-  };
-  Arena room;
-  lay_out(room);
-  Arena arena(memory.resize(room.used()));
-  lay_out(arena);
-  impl.beam(sent.batch(), static_cast<int>(k), options.seed, first_sentence, sent.outcomes(), to,
-            sent.max_n(), nullptr);
-  const auto rest = sent.fetch_outcomes(outcomes);
-  std::vector<std::int32_t> heads(size * k * width);
-  std::vector<std::int32_t> count(size);
-  std::vector<double> log_prob(size * k);
-  std::vector<double> gumbel(size * k);
-  std::vector<double> kappa(size);
-  Sent::fetch(heads, to.trees.heads);
-  Sent::fetch(count, to.count);
-  Sent::fetch(log_prob, to.log_prob);
-  Sent::fetch(gumbel, to.gumbel);
-  Sent::fetch(kappa, to.kappa);
-  for (std::size_t b = 0; b < size; ++b) {
-    if (!outcomes[b].ok() || std::find(rest.begin(), rest.end(), b) != rest.end()) continue;
-    WithoutReplacementSample& sample = out[b];
-    sample = {};
-    sample.n = scores[b].n();
-    sample.kappa = kappa[b];
-    sample.exhausted = kappa[b] == -HUGE_VAL;
-    for (std::size_t s = 0; s < static_cast<std::size_t>(count[b]); ++s) {
-      const std::int32_t* tree = heads.data() + (b * k + s) * width;
-      sample.heads.insert(sample.heads.end(), tree, tree + sample.n);
-      sample.log_prob.push_back(log_prob[b * k + s]);
-      sample.gumbel.push_back(gumbel[b * k + s]);
-      sample.weight.push_back(horvitz_thompson_weight(log_prob[b * k + s], kappa[b]));
-    }
-  }
-  on_cpu(impl, scores, rest, outcomes, [&](Pool& pool, const Scores& one, auto outcome, auto b) {
-    sample_without_replacement(pool, one, k, options, outcome, out.subspan(b, 1),
-                               first_sentence + static_cast<std::uint32_t>(b));
-  });
+std::unique_ptr<detail::DeviceBatch> detail::make_device_batch(Cuda& cuda,
+                                                               std::span<const ScoreView> scores,
+                                                               std::span<const std::uint64_t> ids,
+                                                               RootRule root) {
+  return std::make_unique<OnCuda>(cuda, scores, ids, root);
 }
 
 }  // namespace taproot

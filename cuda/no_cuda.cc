@@ -2,8 +2,10 @@
 //
 // Builds without CUDA: asking for it is an error, never a silent run on the CPU.
 #include <stdexcept>
+#include <utility>
 
 #include "batch/device_batch.h"
+#include "taproot/cuda.h"
 
 namespace taproot {
 namespace {
@@ -18,23 +20,39 @@ std::string cuda_description() { return "this build of taproot has no CUDA"; }
 struct Cuda::Impl {};
 
 Cuda::Cuda(Precision) { none(); }
+Cuda::Cuda(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Cuda::~Cuda() = default;
 Cuda::Cuda(Cuda&&) noexcept = default;
 Cuda& Cuda::operator=(Cuda&&) noexcept = default;
 Precision Cuda::precision() const { none(); }
 CudaStatistics Cuda::statistics() const { none(); }
-void Cuda::log_partition(const CudaScores&, CudaOutcome*, double*, void*) { none(); }
-void Cuda::marginals(const CudaScores&, CudaOutcome*, const CudaEdges&, double*, void*) { none(); }
-void Cuda::hessian_product(const CudaScores&, const CudaEdges&, CudaOutcome*, const CudaEdges&,
-                           void*) {
+void Cuda::release() { none(); }
+
+struct CudaDependencyTrees::Impl {};
+
+CudaDependencyTrees::CudaDependencyTrees(Cuda&, const CudaScores&, bool) { none(); }
+CudaDependencyTrees::~CudaDependencyTrees() = default;
+CudaDependencyTrees::CudaDependencyTrees(CudaDependencyTrees&&) noexcept = default;
+CudaDependencyTrees& CudaDependencyTrees::operator=(CudaDependencyTrees&&) noexcept = default;
+const CudaScores& CudaDependencyTrees::scores() const { none(); }
+void CudaDependencyTrees::outcomes(CudaOutcome*, void*) { none(); }
+void CudaDependencyTrees::log_partition(double*, void*) { none(); }
+void CudaDependencyTrees::marginals(const CudaEdges&, void*) { none(); }
+void CudaDependencyTrees::root_marginals(double*, void*) { none(); }
+void CudaDependencyTrees::entropy(double*, void*) { none(); }
+void CudaDependencyTrees::log_prob(std::size_t, const CudaTreeBuffer&, const CudaTreeValues&,
+                                   void*) {
   none();
 }
-void Cuda::sample(const CudaScores&, std::size_t, std::uint64_t, CudaOutcome*, const CudaTrees&,
-                  void*, std::uint32_t) {
+void CudaDependencyTrees::hessian_product(const ConstCudaEdges&, const CudaEdges&, void*) {
   none();
 }
-void Cuda::sample_without_replacement(const CudaScores&, std::size_t, std::uint64_t, CudaOutcome*,
-                                      const CudaWithoutReplacement&, void*, std::uint32_t) {
+void CudaDependencyTrees::sample(std::size_t, std::uint64_t, std::uint32_t, const CudaTreeBuffer&,
+                                 void*) {
+  none();
+}
+void CudaDependencyTrees::sample_without_replacement(std::size_t, std::uint64_t, CudaOutcome*,
+                                                     const CudaWithoutReplacement&, void*) {
   none();
 }
 

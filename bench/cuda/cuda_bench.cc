@@ -24,7 +24,7 @@ namespace {
 
 using cuda::DeviceArray;
 
-// Datasheet rates of an H200: bytes a second, and multiply-adds of float64 and float32.
+// Datasheet rates of an H200: bytes per second, and multiply-adds of float64 and float32.
 constexpr double kBytes = 4.8e12;
 constexpr double kDoubleFma = 33.5e12 / 2;
 constexpr double kFloatFma = 67e12 / 2;
@@ -48,13 +48,11 @@ struct Data {
   std::size_t batch;
   std::vector<double> host;
   DeviceArray<double> device;
-  DeviceArray<CudaOutcome> outcomes;
 
   Data(int words, std::size_t sentences)
       : n(words), batch(sentences), host(uniform_weights(words, sentences)) {
     TAPROOT_CUDA(cudaMemcpy(device.resize(host.size()), host.data(), host.size() * sizeof(double),
                             cudaMemcpyHostToDevice));
-    outcomes.resize(batch);
   }
   std::size_t side() const { return static_cast<std::size_t>(n) + 1; }
   CudaScores scores() const {
@@ -66,9 +64,12 @@ struct Data {
     s.head_stride = n + 1;
     return s;
   }
-  Scores on_host() const {
-    const std::vector<std::int32_t> lengths(batch, n);
-    return Scores::concatenated(std::span<const double>(host), lengths);
+  std::vector<ScoreView> on_host() const {
+    std::vector<ScoreView> views;
+    for (std::size_t b = 0; b < batch; ++b) {
+      views.emplace_back(host.data() + b * side() * side(), n);
+    }
+    return views;
   }
 };
 
@@ -146,11 +147,18 @@ void bench_marginals(Pool& pool, Precision precision, int n, std::size_t batch, 
   edges.sentence_stride = static_cast<std::ptrdiff_t>(data.side() * data.side());
   edges.head_stride = n + 1;
   log_z.resize(batch);
+  // A single question, for which nothing is kept.
   const auto run = [&] {
-    cuda.marginals(data.scores(), data.outcomes.data(), edges, log_z.data(), nullptr);
+    CudaDependencyTrees trees(cuda, data.scores(), false);
+    trees.marginals(edges, nullptr);
   };
   TAPROOT_CUDA(cudaMemset(out.data(), 0xff, data.host.size() * sizeof(double)));
+  const auto only_z = [&] {
+    CudaDependencyTrees trees(cuda, data.scores(), false);
+    trees.log_partition(log_z.data(), nullptr);
+  };
   run();
+  only_z();
   const auto found = fetch(out.data(), data.host.size());
   const auto found_z = fetch(log_z.data(), batch);
   std::vector<double> exact(data.host.size());
@@ -158,10 +166,10 @@ void bench_marginals(Pool& pool, Precision precision, int n, std::size_t batch, 
   for (std::size_t b = 0; b < batch; ++b) {
     to.push_back({exact.data() + b * data.side() * data.side(), n + 1});
   }
-  std::vector<Outcome> outcomes(batch);
   std::vector<double> exact_z(batch);
-  marginals(pool, data.on_host(), outcomes, to);
-  log_partition(pool, data.on_host(), outcomes, exact_z);
+  DependencyTrees cpu(pool, data.on_host());
+  cpu.marginals(to);
+  cpu.log_partition(exact_z);
   double worst = 0;
   double worst_z = 0;
   for (std::size_t i = 0; i < exact.size(); ++i) {
@@ -179,9 +187,6 @@ void bench_marginals(Pool& pool, Precision precision, int n, std::size_t batch, 
   row("marginals " + std::string(is_double ? "f64" : "f32") + " n=" + std::to_string(n) +
           " B=" + std::to_string(batch),
       time_device(run, repeats), target, bytes, cube, is_double ? kDoubleFma : kFloatFma, note);
-  const auto only_z = [&] {
-    cuda.log_partition(data.scores(), data.outcomes.data(), log_z.data(), nullptr);
-  };
   row("log_partition " + std::string(is_double ? "f64" : "f32") + " n=" + std::to_string(n) +
           " B=" + std::to_string(batch),
       time_device(only_z, repeats), 0, bytes / 2, cube / 3, is_double ? kDoubleFma : kFloatFma, "");
@@ -193,18 +198,24 @@ void bench_sample(Pool& pool, Precision precision, int n, std::size_t batch, std
   Cuda cuda(precision);
   const auto width = static_cast<std::size_t>(n);
   DeviceArray<std::int32_t> heads;
-  const CudaTrees trees{heads.resize(batch * k * width), static_cast<std::ptrdiff_t>(k * width), n};
-  const auto run = [&] { cuda.sample(data.scores(), k, 7, data.outcomes.data(), trees, nullptr); };
+  const CudaTreeBuffer out{heads.resize(batch * k * width), static_cast<std::ptrdiff_t>(k * width),
+                           n};
+  const auto run = [&] {
+    CudaDependencyTrees trees(cuda, data.scores(), false);
+    trees.sample(k, 7, 0, out, nullptr);
+  };
   TAPROOT_CUDA(cudaMemset(heads.data(), 0xee, batch * k * width * sizeof(std::int32_t)));
   run();
   const auto found = fetch(heads.data(), batch * k * width);
   std::vector<std::int32_t> exact(found.size());
-  std::vector<TreeBuffer> to;
-  for (std::size_t b = 0; b < batch; ++b) to.push_back({exact.data() + b * k * width, n});
-  std::vector<Outcome> outcomes(batch);
+  std::vector<TreeOutput> to(batch);
+  for (std::size_t b = 0; b < batch; ++b) {
+    to[b].heads = exact.data() + b * k * width;
+    to[b].stride = n;
+  }
   SampleOptions options;
   options.seed = 7;
-  sample(pool, data.on_host(), k, options, outcomes, to);
+  DependencyTrees(pool, data.on_host()).sample(k, options, to);
   std::size_t different = 0;
   for (std::size_t t = 0; t < batch * k; ++t) {
     different += std::memcmp(found.data() + t * width, exact.data() + t * width,
@@ -234,6 +245,8 @@ void bench_beam(Pool* pool, Precision precision, int n, std::size_t batch, std::
   DeviceArray<double> gumbel;
   DeviceArray<double> kappa;
   DeviceArray<std::int32_t> count;
+  DeviceArray<CudaOutcome> outcomes_there;
+  outcomes_there.resize(batch);
   CudaWithoutReplacement out;
   out.trees = {heads.resize(batch * k * width), static_cast<std::ptrdiff_t>(k * width), n};
   out.log_prob = log_prob.resize(batch * k);
@@ -241,7 +254,8 @@ void bench_beam(Pool* pool, Precision precision, int n, std::size_t batch, std::
   out.kappa = kappa.resize(batch);
   out.count = count.resize(batch);
   const auto run = [&] {
-    cuda.sample_without_replacement(data.scores(), k, 7, data.outcomes.data(), out, nullptr);
+    CudaDependencyTrees trees(cuda, data.scores(), false);
+    trees.sample_without_replacement(k, 7, outcomes_there.data(), out, nullptr);
   };
   run();
   const auto found = fetch(heads.data(), batch * k * width);
@@ -251,14 +265,13 @@ void bench_beam(Pool* pool, Precision precision, int n, std::size_t batch, std::
   double cpu_ms = 0;
   if (pool != nullptr) {
     std::vector<WithoutReplacementSample> exact(batch);
-    std::vector<Outcome> outcomes(batch);
     WithoutReplacementOptions options;
     options.algorithm = WithoutReplacementAlgorithm::kBeam;
     options.seed = 7;
-    const Scores scores = data.on_host();
-    cpu_ms =
-        time_host([&] { sample_without_replacement(*pool, scores, k, options, outcomes, exact); },
-                  ratio ? 3 : 1);
+    const auto on_cpu = [&] {
+      DependencyTrees(*pool, data.on_host()).sample_without_replacement(k, options, exact);
+    };
+    cpu_ms = time_host(on_cpu, ratio ? 3 : 1);
     std::size_t different = 0;
     double worst = 0;
     double worst_p = 0;
@@ -292,6 +305,68 @@ void bench_beam(Pool* pool, Precision precision, int n, std::size_t batch, std::
   row("beam " + std::string(is_double ? "f64" : "f32") + " n=" + std::to_string(n) +
           " B=" + std::to_string(batch) + " k=" + std::to_string(k),
       ms, target, bytes, fma, is_double ? kDoubleFma : kFloatFma, note);
+}
+
+// One object that is asked for log Z, marginals, entropy and k trees per sentence, with answers in
+// device memory; and the same by an object per question.
+void bench_questions(Precision precision, int n, std::size_t batch, std::size_t k) {
+  Data data(n, batch);
+  Cuda cuda(precision);
+  const auto width = static_cast<std::size_t>(n);
+  DeviceArray<double> out;
+  DeviceArray<double> numbers;
+  DeviceArray<std::int32_t> heads;
+  CudaEdges edges;
+  edges.data = out.resize(data.host.size());
+  edges.sentence_stride = static_cast<std::ptrdiff_t>(data.side() * data.side());
+  edges.head_stride = n + 1;
+  numbers.resize(2 * batch);
+  const CudaTreeBuffer trees_out{heads.resize(batch * k * width),
+                                 static_cast<std::ptrdiff_t>(k * width), n};
+  const auto ask = [&](auto&& trees) {
+    trees().marginals(edges, nullptr);
+    trees().log_partition(numbers.data(), nullptr);
+    trees().entropy(numbers.data() + batch, nullptr);
+    trees().sample(k, 7, 0, trees_out, nullptr);
+  };
+  const auto once = [&] {
+    CudaDependencyTrees trees(cuda, data.scores());
+    ask([&]() -> CudaDependencyTrees& { return trees; });
+  };
+  const auto each = [&] { ask([&] { return CudaDependencyTrees(cuda, data.scores(), false); }); };
+  once();
+  const std::uint64_t eliminations = cuda.statistics().eliminations;
+  expect(eliminations == 1, "one object eliminated " + std::to_string(eliminations) + " times");
+  const std::string name =
+      "questions " + std::string(precision == Precision::kFloat64 ? "f64" : "f32") +
+      " n=" + std::to_string(n) + " B=" + std::to_string(batch) + " k=" + std::to_string(k);
+  row(name, time_device(once), 0, 0, 0, kDoubleFma,
+      "log Z, marginals, entropy, samples: " + std::to_string(eliminations) + " elimination");
+  row(name, time_device(each), 0, 0, 0, kDoubleFma, "the same with an object per question");
+}
+
+// From host memory and back: trees and their log p, as the command line asks for them.
+void bench_host(Pool& pool, int n, std::size_t batch, std::size_t k) {
+  const Data data(n, batch);
+  Cuda cuda;
+  std::vector<std::int32_t> heads(batch * k * static_cast<std::size_t>(n));
+  std::vector<double> log_prob(batch * k);
+  std::vector<TreeOutput> out(batch);
+  for (std::size_t b = 0; b < batch; ++b) {
+    out[b].heads = heads.data() + b * k * static_cast<std::size_t>(n);
+    out[b].stride = n;
+    out[b].log_prob = log_prob.data() + b * k;
+  }
+  const std::string name =
+      "host n=" + std::to_string(n) + " B=" + std::to_string(batch) + " k=" + std::to_string(k);
+  const auto on_cpu = [&] { DependencyTrees(pool, data.on_host()).sample(k, {}, out); };
+  const double cpu_ms = time_host(on_cpu, 5);
+  const auto exact = heads;
+  const auto there = [&] { DependencyTrees(cuda, data.on_host()).sample(k, {}, out); };
+  const double first_ms = time_host(there, 1);
+  expect(heads == exact, "sampled trees differ from the CPU's");
+  row(name, time_host(there, 5), 0, 0, 0, kDoubleFma,
+      "the first time " + std::to_string(first_ms) + ", cpu " + std::to_string(cpu_ms));
 }
 
 constexpr Precision kWide = Precision::kFloat64;
@@ -340,6 +415,15 @@ int run(int argc, char** argv) {
     }
     bench_beam(&pool, kNarrow, 25, 64, 50, 0, false);
     bench_beam(&pool, kNarrow, 25, 256, 50, 0, false);
+  }
+  if (what == "all" || what == "questions") {
+    for (const Precision p : {kWide, kNarrow}) {
+      bench_questions(p, 25, 1024, 100);
+      bench_questions(p, 50, 256, 100);
+      bench_questions(p, 100, 64, 100);
+      bench_questions(p, 200, 64, 100);
+    }
+    bench_host(pool, 25, 10000, 100);
   }
   if (what == "check") {  // Every kernel on little data, for compute-sanitizer.
     for (const Precision p : {Precision::kFloat64, Precision::kFloat32}) {

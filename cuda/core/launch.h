@@ -27,8 +27,8 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 threads, std::size_t 
   launch_counter().fetch_add(1, std::memory_order_relaxed);
 }
 
-/// The same for a kernel that begins with wait_for_previous() (dependent.cuh). `early`: the device
-/// can bring it in before the one before is done.
+/// The same for a kernel that begins with wait_for_previous() (dependent.cuh). With `early`, the
+/// device may start it before the previous kernel is done.
 template <typename... Parameters, typename... Arguments>
 void launch_dependent(bool early, void (*kernel)(Parameters...), dim3 grid, dim3 threads,
                       std::size_t shared_bytes, void* stream, Arguments&&... arguments) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Elimination and the reverse pass by a cluster of thread blocks, for sentences that the shared
-// memory of one cannot hold: block r has the rows m with m mod size = r, and the blocks write to
-// one another's shared memory. One barrier of the cluster a word.
+// memory of one block cannot hold: block r has the rows m with m mod size = r, and the blocks write
+// to one another's shared memory. There is one barrier of the cluster per word.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -15,9 +15,9 @@ template <typename T>
 struct Cluster {
   int rank;
   int size;
-  T* row[2];   ///< [n+1] each: the row of the word that goes or comes back, and of the next one
-  T* slots;    ///< [size][n+1]: every block's part of gu
-  T* slots_e;  ///< [size]: and of E
+  T* row[2];   ///< [n+1] each: the row of the current word, and of the next one.
+  T* slots;    ///< [size][n+1]: every block's part of gu (see gradient.cuh).
+  T* slots_e;  ///< [size]: every block's part of E.
 
   __device__ int owner(int m) const { return m % size; }
   __device__ T* own_row(const Work<T>& w, int m) const {
@@ -39,7 +39,7 @@ struct Cluster {
   }
 };
 
-/// Its own rows, from weights in sentence order.
+/// Fills the block's own rows from weights in sentence order.
 template <typename T>
 __device__ inline void gather(const double* weights, int n, const Vectors& v, const Cluster<T>& c,
                               Work<T>& w) {

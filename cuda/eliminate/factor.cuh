@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elimination by one thread block a sentence: src/eliminate/factor.h, word by word, with a warp to
-// each row. Row m of `matrix` holds the weights of the heads of the word at position m.
+// Elimination by one thread block per sentence: src/eliminate/factor.h, word by word, with a warp
+// for each row. Row m of `matrix` holds the weights of the heads of the word at position m.
 #pragma once
 
 #include "core/scaled_product.h"
@@ -21,8 +21,8 @@ struct Work {
   T* part_e;  ///< [warps]
 };
 
-/// matrix from weights in sentence order. With `given` that root's edge alone leaves ROOT, of
-/// weight 1.
+/// Fills the matrix from weights in sentence order. With `given` not 0, the only edge out of ROOT
+/// is the one to that word, with weight 1.
 template <typename T>
 __device__ inline void gather(const double* weights, int n, int given, const Vectors& v,
                               Work<T>& w) {
@@ -48,7 +48,7 @@ __device__ inline void factor(int n, bool single, Work<T>& w) {
   const int lane = lane_id();
   for (int k = n; k >= 2; --k) {
     const T* own = w.matrix + static_cast<std::int64_t>(k) * w.ld;
-    // Every warp finds the pivot by itself: that is sooner than waiting for one to tell.
+    // Every warp computes the pivot itself, which is faster than one more barrier.
     T sum = 0;
     for (int h = lane; h < k; h += kWarp) {
       if (h > 0 || !single) sum += own[h];

@@ -12,10 +12,10 @@ namespace taproot::cuda {
 
 /// Columns in registers, threads and where the matrix is, for sentences of up to max_n words.
 struct Shape {
-  int chunk;  ///< 1, 2, 4 or 8 columns a lane.
+  int chunk;  ///< Columns per lane: 1, 2, 4, 8 or, in clusters, 16.
   int threads;
   bool shared;  ///< The matrix is in shared memory; else in global memory.
-  int cluster;  ///< Blocks that share a sentence: more than 1 where the memory of one is too small.
+  int cluster;  ///< Blocks per sentence: more than 1 where the memory of one is too small.
 };
 
 /// Where each part begins. The last three are for clusters.

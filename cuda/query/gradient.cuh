@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reverse pass of src/reverse/gradient.h by one thread block a sentence, in place: when k comes
-// back, its row and column of factors are read for the last time, and G's take their cells.
+// The reverse pass of src/reverse/gradient.h by one thread block per sentence, in place: when k
+// comes back, its row and column of factors are read for the last time, and G's take their cells.
 #pragma once
 
 #include "cuda/eliminate/factor.cuh"
@@ -19,7 +19,7 @@ __device__ inline void gradient(int n, bool single, Work<T>& w) {
   const int warp = warp_id();
   const int warps = warp_count();
   constexpr int kTile = kWarp * kChunk;
-  constexpr int kRows = 4;  // Whose sums over lanes are taken together.
+  constexpr int kRows = 4;  // Rows whose sums over lanes are taken together.
   if (threadIdx.x == 0) {
     w.matrix[w.ld] = T(1) / w.pivot[1];
     w.matrix[w.ld + 1] = 0;
@@ -50,13 +50,14 @@ __device__ inline void gradient(int n, bool single, Work<T>& w) {
 #pragma unroll
           for (int j = 0; j < kChunk; ++j) {
             const int h = h0 + j * kWarp + lane;
-            // The diagonal is not G's: it counts as 0.
+            // The cell on the diagonal does not belong to G, and counts as 0.
             const T g = h < k && h != m ? row[h] : T(0);
             gu[j] = fma(g, u[r], gu[j]);
             dot[r] = fma(g, share[j], dot[r]);
           }
         }
-        // Four sums over lanes at once: halves of the warp take two of them on, quarters one.
+        // Four sums over lanes at once: each half of the warp goes on with two, each quarter with
+        // one.
         const bool upper = (lane & 16) != 0;
         T a = upper ? dot[2] : dot[0];
         T b = upper ? dot[3] : dot[1];
@@ -82,8 +83,8 @@ __device__ inline void gradient(int n, bool single, Work<T>& w) {
         if (lane == 0) w.part_e[warp] = sum;
       }
       __syncthreads();
-      // Of a tile before the last, gu waits in the cells of row k until E is known: its factors
-      // are in registers no more.
+      // The cells of row k hold gu until E is known. The factors that were there are no longer
+      // needed.
       for (int h = h0 + static_cast<int>(threadIdx.x); h < min(k, h0 + kTile);
            h += static_cast<int>(blockDim.x)) {
         T sum = 0;
@@ -95,7 +96,7 @@ __device__ inline void gradient(int n, bool single, Work<T>& w) {
     T total = 0;
     for (int i = 0; i < warps; ++i) total += w.part_e[i];
     const T rest = T(1) - total;
-    // Each thread finishes what it wrote itself.
+    // Each thread finishes the cells that it wrote itself.
     for (int h0 = 0; h0 < k; h0 += kTile) {
       for (int h = h0 + static_cast<int>(threadIdx.x); h < min(k, h0 + kTile);
            h += static_cast<int>(blockDim.x)) {
@@ -110,18 +111,29 @@ __device__ inline void gradient(int n, bool single, Work<T>& w) {
 }
 
 /// The ROOT row of G alone, single-root, into g[1..n], by the first warp, which calls it. Free of
-/// subtraction.
-template <typename T>
-__device__ inline void root_gradient(int n, const Work<T>& w, T* g) {
+/// subtraction. row(m) is where row m of the factors is.
+template <typename T, typename Row>
+__device__ inline void root_gradient(int n, Row&& row, const T* pivot, T* g) {
   for (int k = 1 + lane_id(); k <= n; k += kWarp) g[k] = k == 1 ? T(1) : T(0);
   __syncwarp();
   for (int m = 1; m <= n; ++m) {
-    const T own = g[m] / w.pivot[m];
+    const T own = g[m] / pivot[m];
     __syncwarp();
     if (lane_id() == 0) g[m] = own;
-    const T* row = w.matrix + static_cast<std::int64_t>(m) * w.ld;
-    for (int k = m + 1 + lane_id(); k <= n; k += kWarp) g[k] = fma(own, row[k], g[k]);
+    const T* factors = row(m);
+    for (int k = m + 1 + lane_id(); k <= n; k += kWarp) g[k] = fma(own, factors[k], g[k]);
     __syncwarp();
+  }
+}
+
+/// The law of the root: p(0 -> m) into root_law[m - 1].
+template <typename T, typename Row>
+__device__ inline void write_root_law(int n, Row&& row, const Work<T>& w, const double* weights,
+                                      const int* order, double* root_law) {
+  root_gradient(n, row, w.pivot, w.dots);
+  for (int k = 1 + lane_id(); k <= n; k += kWarp) {
+    const int word = order[k];
+    root_law[word - 1] = weights[word] * static_cast<double>(w.dots[k]);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The formulas are in src/reverse/tangent.h: both passes differentiated as they stand. One thread
-// block a sentence, matrices in global memory; a warp to a row.
+// block per sentence, one warp per row, matrices in global memory.
 #include "cuda/query/hessian.h"
 
 #include <algorithm>
@@ -9,7 +9,6 @@
 
 #include "cuda/core/launch.h"
 #include "cuda/core/warp.cuh"
-#include "cuda/query/edges.cuh"
 
 namespace taproot::cuda {
 namespace {
@@ -32,13 +31,14 @@ struct Sentence {
   double* gradient_tangent;
 
   __device__ Sentence(const HessianArgs& a, int b)
-      : n(a.batch.n(b)), first(a.batch.single ? 1 : 0) {
-    const std::int64_t nodes = a.batch.max_n + 1;
+      : n(a.batch.n(b)), first(a.batch.single() ? 1 : 0) {
+    const std::int64_t nodes = a.batch.nodes();
+    const std::int64_t at = a.factors.at(b, nodes);
     const std::int64_t square = nodes * nodes * b;
-    weights = a.weights + square;
-    factors = a.factors + square;
-    pivots = a.pivots + nodes * b;
-    order = a.order + nodes * b;
+    weights = a.factors.weights + at;
+    factors = a.factors.factors + at;
+    pivots = a.factors.pivots + nodes * b;
+    order = a.factors.order + nodes * b;
     gradient = a.gradient + square;
     values = a.values + square;
     tangent = a.tangent + square;
@@ -49,7 +49,7 @@ struct Sentence {
   }
 };
 
-// The same for all threads; two barriers.
+// The result is the same for all threads. Two barriers.
 __device__ double block_sum(double x, double* per_warp) {
   x = warp_sum(x);
   __syncthreads();
@@ -70,17 +70,17 @@ __device__ double block_max(double x, double* per_warp) {
   return top;
 }
 
-// With few digits, so that subtracting it from doubles of its size rounds nothing.
+// x with few digits, so that subtracting it from doubles of its size is exact.
 __device__ double shortened(double x) { return static_cast<double>(static_cast<float>(x)); }
 
-// The direction where the edge is allowed, 0 elsewhere, scaled to at most 1 by a power of two; then
-// less what all heads of a word have in common, and single-root all ROOT edges: H does not see
-// that, but digits would be lost to it. See center() in src/query/hessian.cc. Returns the scale;
-// NaN if a value is not finite.
+// Loads the direction where the edge is allowed, 0 elsewhere, scaled to at most 1 by a power of
+// two, and subtracts what all heads of a word have in common (single-root: also all ROOT edges). H
+// times that is 0, but it would cost digits; see center() in src/query/hessian.cc. Returns the
+// scale, or NaN if a value is not finite.
 __device__ double load_values(const HessianArgs& a, int b, const Sentence& s, double* position,
                               double* per_warp) {
-  const SentenceView scores(a.batch, b, s.n);
-  const EdgeReader direction(a.direction, b);
+  const EdgeReader scores(a.batch, b, s.n);
+  const EdgeReader direction(a.direction, b, s.n);
   double largest = 0;
   double poison = 0;
   for (int h = warp_id(); h <= s.n; h += warp_count()) {
@@ -127,7 +127,7 @@ __device__ double load_values(const HessianArgs& a, int b, const Sentence& s, do
   return scalbn(1.0, exponent);
 }
 
-// dA of all factors; of row k, once that word is eliminated, dshare_k.
+// dA of all factors. Row k becomes dshare_k once its word is eliminated.
 __device__ void eliminate_tangent(const Sentence& s, double* share, double* dshare, double* dpivot,
                                   double* per_warp) {
   for (int k = s.n; k >= 2; --k) {
@@ -214,14 +214,14 @@ __global__ void __launch_bounds__(kThreads)
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ double per_warp[kWarps];
   const int b = static_cast<int>(blockIdx.x);
-  if (a.outcomes[b].status != kOk) return;
+  if (a.summary.outcomes[b].status != kOk) return;
   const Sentence s(a, b);
   double* share = reinterpret_cast<double*>(memory);
   double* dshare = share + s.n + 1;
   double* dpivot = dshare + s.n + 1;
   double* part = dpivot + s.n + 1;
   const double scale = load_values(a, b, s, part, per_warp);
-  const EdgeTarget target(a.out, b, s.n);
+  const EdgeWriter target(a.out, b, s.n);
   if (!(scale > 0)) {  // Nothing moves, or the direction is not finite.
     for (int h = warp_id(); h <= s.n; h += kWarps) {
       for (int m = lane_id(); m <= s.n; m += kWarp) target.write(h, m, scale);
@@ -261,15 +261,10 @@ std::size_t bytes_of(int max_n, int parts) {
 
 }  // namespace
 
-int hessian_parts(int max_n, std::size_t most_shared) {
-  int parts = kWarps;
-  while (parts > 0 && bytes_of(max_n, parts) > most_shared) --parts;
-  return parts;
-}
-
 void launch_hessian(const HessianArgs& args, std::size_t most_shared, void* stream) {
   if (args.batch.size == 0) return;
-  const int parts = hessian_parts(args.batch.max_n, most_shared);
+  int parts = kWarps;  // How many warps of a block share the rows, each with a vector of its own.
+  while (parts > 1 && bytes_of(args.batch.max_n, parts) > most_shared) --parts;
   launch(&hessian_kernel, static_cast<unsigned>(args.batch.size), kThreads,
          bytes_of(args.batch.max_n, parts), stream, args, parts);
 }

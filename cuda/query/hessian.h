@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Hessian of log Z times a vector, after launch_inference() left factors and G.
+// The Hessian of log Z times a vector, after launch_inference() has left factors and G in double.
 #pragma once
 
 #include <cstddef>
@@ -10,34 +10,20 @@
 
 namespace taproot::cuda {
 
-/// Edge values in device memory, to be read.
-struct EdgeInput {
-  const void* data;
-  bool is_double;
-  std::int64_t sentence_stride;
-  std::int64_t head_stride;
-  std::int64_t modifier_stride;
-};
-
-/// Matrices are [size][(max_n+1)^2] with rows of n+1.
 struct HessianArgs {
   Batch batch;
-  const DeviceOutcome* outcomes;
-  const double* weights;  ///< [h][m], scaled, by word
-  const double* factors;  ///< [m][h], by position, and so are those below
-  const double* pivots;   ///< [size][max_n+1]
-  const std::int32_t* order;
-  const double* gradient;
-  EdgeInput direction;
-  double* values;            ///< [h][m], by word
-  double* tangent;           ///< dA
-  double* gradient_tangent;  ///< dG
-  EdgeOutput out;
+  Summary summary;
+  Factors factors;
+  const double* gradient = nullptr;  ///< G: [size][(max_n+1)^2], otherwise like the factors.
+  ConstCudaEdges direction;
+  // Scratch, [size][(max_n+1)^2] each, with rows of n + 1.
+  double* values = nullptr;            ///< [h][m], by word.
+  double* tangent = nullptr;           ///< dA, like the factors.
+  double* gradient_tangent = nullptr;  ///< dG, likewise.
+  CudaEdges out;
 };
 
-/// Bytes of shared memory, and how many warps of a block then share the rows; 0: too long.
-int hessian_parts(int max_n, std::size_t most_shared);
-
+/// `most_shared` is how many bytes of shared memory a block may have.
 void launch_hessian(const HessianArgs& args, std::size_t most_shared, void* stream);
 
 }  // namespace taproot::cuda

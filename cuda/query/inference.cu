@@ -6,36 +6,21 @@
 
 namespace taproot::cuda {
 
-namespace {
-
-__global__ void refuse_kernel(DeviceOutcome* outcomes, int size) {
-  const int b = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (b < size) outcomes[b] = {kOutOfRange, -1, -1};
-}
-
-}  // namespace
-
-void launch_refusal(DeviceOutcome* outcomes, int size, void* stream) {
-  const auto blocks = static_cast<unsigned>((size + 127) / 128);
-  launch(&refuse_kernel, blocks, 128, 0, stream, outcomes, size);
-}
-
 template <typename T>
 void launch_inference(const InferenceArgs& args, const Shape& shape, void* stream) {
   if (args.batch.size == 0) return;
+  const auto size = static_cast<unsigned>(args.batch.size);
   const Layout layout(args.batch.max_n, shape.threads, shape.chunk, sizeof(T), shape.shared,
                       shape.cluster);
   if (shape.cluster > 1) {
     auto* kernel =
         shape.chunk == 8 ? &inference_cluster_kernel<T, 8> : &inference_cluster_kernel<T, 16>;
-    launch_cluster(kernel, static_cast<unsigned>(args.batch.size),
-                   static_cast<unsigned>(shape.cluster), static_cast<unsigned>(shape.threads),
-                   layout.bytes, stream, args);
+    launch_cluster(kernel, size, static_cast<unsigned>(shape.cluster),
+                   static_cast<unsigned>(shape.threads), layout.bytes, stream, args);
     return;
   }
   const auto run = [&](auto* kernel) {
-    launch(kernel, static_cast<unsigned>(args.batch.size), static_cast<unsigned>(shape.threads),
-           layout.bytes, stream, args);
+    launch(kernel, size, static_cast<unsigned>(shape.threads), layout.bytes, stream, args);
   };
   if (!shape.shared) {
     run(&inference_kernel<T, 8, false>);

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scores in, answers out, one thread block a sentence: elimination and, where asked for, the
-// reverse pass. The sampling and beam kernels begin in the same way.
+// One thread block per sentence: from scores to factors and log Z, from factors to marginals and
+// entropy. The kernel of the beam's conditional laws begins in the same way.
 #pragma once
 
-#include "cuda/eliminate/layout.h"
-#include "cuda/query/edges.cuh"
 #include "cuda/query/gradient.cuh"
 #include "cuda/query/inference.h"
 
@@ -34,11 +32,46 @@ struct Block {
   }
 };
 
+/// One sentence's part of the arguments.
+struct SentenceOutput {
+  int b;
+  int n;
+  bool single;
+  CudaOutcome* outcome;
+  double* weights;
+  double* factors;  ///< Null: not wanted.
+  double* pivots;
+  std::int32_t* order;
+  double* scale;
+  double* root_law;
+
+  __device__ SentenceOutput(const InferenceArgs& args, int sentence)
+      : b(sentence), n(args.batch.n(sentence)), single(args.batch.single()) {
+    const std::int64_t nodes = args.batch.nodes();
+    const std::int64_t at = args.factors.at(b, nodes);
+    outcome = args.summary.outcomes + b;
+    weights = args.factors.weights + at;
+    factors = args.factors.factors == nullptr ? nullptr : args.factors.factors + at;
+    pivots = args.factors.pivots + b * nodes;
+    order = args.factors.order + b * nodes;
+    scale = args.summary.scale + b * nodes;
+    root_law = args.summary.root_law + b * nodes;
+  }
+};
+
+/// Whether this launch is for sentence b, whose status is given: without an elimination, if it was
+/// factored in this precision.
+template <typename T>
+__device__ inline bool wanted(const InferenceArgs& args, int b, std::int32_t status) {
+  if (args.eliminate) return args.only == kEverySentence || status == args.only;
+  return status == kOk && (args.summary.in_double[b] != 0) == (sizeof(T) == sizeof(double));
+}
+
 /// From scores to keys: all that comes before an order is chosen. False, with the outcome written,
 /// if there is no answer. `weights` [n+1][n+1] is filled.
 template <typename T>
-__device__ inline bool prepare(const SentenceView& scores, int n, bool single, double* weights,
-                               Block<T>& block, SentenceFacts& facts, DeviceOutcome* outcome) {
+__device__ inline bool prepare(const EdgeReader& scores, int n, bool single, double* weights,
+                               Block<T>& block, SentenceFacts& facts, CudaOutcome* outcome) {
   const auto fail = [&](std::int32_t status, int head, int modifier) {
     if (threadIdx.x == 0) *outcome = {status, head, modifier};
     return false;
@@ -56,56 +89,106 @@ __device__ inline bool prepare(const SentenceView& scores, int n, bool single, d
   return true;
 }
 
+/// What the whole sentence has, by one block: log Z, and the vectors that go with the factors.
 template <typename T>
-__device__ inline void write_marginals(const EdgeOutput& out, int b, int n, const double* weights,
-                                       const Block<T>& block) {
-  const EdgeTarget target(out, b, n);
-  for (int h = warp_id(); h <= n; h += warp_count()) {
-    const int column = block.v.position[h];
-    for (int m = lane_id(); m <= n; m += kWarp) {
-      double p = 0;
-      if (m > 0 && m != h) {
-        const std::int64_t row = block.v.position[m];
-        const double g = static_cast<double>(block.w.matrix[row * block.w.ld + column]);
-        p = weights[static_cast<std::int64_t>(h) * (n + 1) + m] * g;
-      }
-      target.write(h, m, p < 0 ? 0 : p);  // See docs/numerics.md.
-    }
+__device__ inline void write_summary(const InferenceArgs& args, const SentenceOutput& out,
+                                     const Block<T>& block, const SentenceFacts& facts) {
+  const Summary& to = args.summary;
+  if (threadIdx.x == 0) {
+    const double log_z = detail::log_scaled(facts.mantissa, facts.exponent + facts.total_scale);
+    to.log_partition[out.b] = log_z;
+    if (args.log_partition != nullptr) args.log_partition[out.b] = log_z;
+    to.scaled_log_partition[out.b] = detail::log_scaled(facts.mantissa, facts.exponent);
+    to.in_double[out.b] = sizeof(T) == sizeof(double) ? 1 : 0;
+  }
+  for (int p = static_cast<int>(threadIdx.x); p <= out.n; p += static_cast<int>(blockDim.x)) {
+    out.scale[p] = p == 0 ? facts.root_scale : block.v.scale[p];
+    if (out.factors == nullptr) continue;
+    out.order[p] = block.v.order[p];
+    out.pivots[p] = p == 0 ? 0.0 : static_cast<double>(block.w.pivot[p]);
+  }
+}
+
+/// The inverse: what the reverse pass needs besides the matrix.
+template <typename T>
+__device__ inline void read_summary(const SentenceOutput& from, Block<T>& block,
+                                    SentenceFacts& facts) {
+  for (int p = static_cast<int>(threadIdx.x); p <= from.n; p += static_cast<int>(blockDim.x)) {
+    const int node = from.order[p];
+    block.v.order[p] = node;
+    block.v.position[node] = p;
+    block.w.pivot[p] = static_cast<T>(from.pivots[p]);
+    block.v.scale[p] = from.scale[p];
+  }
+  if (threadIdx.x == 0) facts.root_scale = from.scale[0];
+  __syncthreads();
+}
+
+template <typename T>
+__device__ inline void write_row(const T* row, int m, int n, double* to) {
+  for (int h = lane_id(); h <= n; h += kWarp) {
+    to[static_cast<std::int64_t>(m) * (n + 1) + h] = static_cast<double>(row[h]);
   }
 }
 
 template <typename T>
-__device__ inline void write_gradient(double* to, int n, const Block<T>& block) {
-  for (int m = 1 + warp_id(); m <= n; m += warp_count()) {
-    for (int h = lane_id(); h <= n; h += kWarp) {
-      const T g = block.w.matrix[static_cast<std::int64_t>(m) * block.w.ld + h];
-      to[static_cast<std::int64_t>(m) * (n + 1) + h] = h == m ? 0.0 : static_cast<double>(g);
-    }
+__device__ inline void read_row(const double* from, int m, int n, T* row) {
+  for (int h = lane_id(); h <= n; h += kWarp) {
+    row[h] = static_cast<T>(from[static_cast<std::int64_t>(m) * (n + 1) + h]);
   }
 }
 
-template <typename T>
-__device__ inline void write_factors(const InferenceArgs& args, int b, int n, const double* weights,
-                                     Block<T>& block) {
-  const std::int64_t nodes = args.batch.max_n + 1;
-  double* factors = args.factors + b * nodes * nodes;
-  for (int m = 1 + warp_id(); m <= n; m += warp_count()) {
-    for (int h = lane_id(); h <= n; h += kWarp) {
-      factors[static_cast<std::int64_t>(m) * (n + 1) + h] =
-          static_cast<double>(block.w.matrix[static_cast<std::int64_t>(m) * block.w.ld + h]);
-    }
+/// Writes p(h -> m), from G[h][m], into both outputs, and returns what the edge adds to the mean of
+/// the scores with their scales taken out: log Z of the scaled weights less that is the entropy.
+struct MarginalWriter {
+  EdgeReader scores;
+  EdgeWriter first;
+  EdgeWriter second;
+  const SentenceOutput& out;
+  const double* scale;
+  double root_scale;
+  bool with_entropy;
+
+  __device__ MarginalWriter(const InferenceArgs& args, const SentenceOutput& sentence,
+                            const double* scales, double of_root)
+      : scores(args.batch, sentence.b, sentence.n),
+        first(args.marginals[0], sentence.b, sentence.n),
+        second(args.marginals[1], sentence.b, sentence.n),
+        out(sentence),
+        scale(scales),
+        root_scale(of_root),
+        with_entropy(args.summary.entropy != nullptr || args.entropy != nullptr) {}
+
+  __device__ double write(int h, int m, double g) const {
+    double p = 0;
+    if (m > 0 && m != h) p = out.weights[static_cast<std::int64_t>(h) * (out.n + 1) + m] * g;
+    if (p < 0) p = 0;  // By rounding; see docs/numerics.md.
+    first.write(h, m, p);
+    second.write(h, m, p);
+    // Where no factors are wanted, this pass alone finds the law of the root.
+    if (h == 0 && m > 0 && (!out.single || out.factors == nullptr)) out.root_law[m - 1] = p;
+    // An edge without probability counts 0, though its score may be -inf.
+    if (!with_entropy || !(p > 0)) return 0;
+    return p * detail::minus_k_ln2(scores(h, m), scale[m] + (h == 0 ? root_scale : 0.0));
   }
-  for (int p = static_cast<int>(threadIdx.x); p <= n; p += static_cast<int>(blockDim.x)) {
-    args.order[b * nodes + p] = block.v.order[p];
-    args.pivots[b * nodes + p] = p == 0 ? 0.0 : static_cast<double>(block.w.pivot[p]);
-  }
-  if (args.batch.single && args.root_law != nullptr && warp_id() == 0) {
-    root_gradient(n, block.w, block.w.dots);
-    for (int k = 1 + lane_id(); k <= n; k += kWarp) {
-      const int word = block.v.order[k];
-      args.root_law[b * nodes + word - 1] = weights[word] * static_cast<double>(block.w.dots[k]);
-    }
-  }
+};
+
+/// The sum over the block's threads, for thread 0, in a fixed order.
+__device__ inline double sum_of_threads(double x, double* per_warp) {
+  x = warp_sum(x);
+  if (lane_id() == 0) per_warp[warp_id()] = x;
+  __syncthreads();
+  double sum = 0;
+  for (int i = 0; i < warp_count(); ++i) sum += per_warp[i];
+  return sum;
+}
+
+/// By one thread. A sum that rounds below zero is 0.
+__device__ inline void write_entropy(const InferenceArgs& args, int b, double mean_score) {
+  const double x = args.summary.scaled_log_partition[b] - mean_score;
+  const double entropy = x < 0 ? 0.0 : x;
+  if (args.summary.entropy != nullptr) args.summary.entropy[b] = entropy;
+  if (args.entropy != nullptr) args.entropy[b] = entropy;
 }
 
 template <typename T, int kChunk, bool kShared>
@@ -114,33 +197,65 @@ __global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk)
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ SentenceFacts facts;
   const int b = static_cast<int>(blockIdx.x);
-  if (args.only != kEverySentence && args.outcomes[b].status != args.only) return;
-  const int n = args.batch.n(b);
-  const bool single = args.batch.single;
-  const std::int64_t nodes = args.batch.max_n + 1;
-  double* weights = args.weights + b * nodes * nodes;
+  if (!wanted<T>(args, b, args.summary.outcomes[b].status)) return;
+  const SentenceOutput out(args, b);
+  const int n = out.n;
   const Layout layout(n < 1 ? 1 : n, static_cast<int>(blockDim.x), kChunk, sizeof(T), kShared);
   Block<T> block(memory, layout, kShared,
                  kShared ? nullptr : static_cast<T*>(args.matrices) + b * args.matrix_stride);
-  const SentenceView scores(args.batch, b, n);
-  if (!prepare(scores, n, single, weights, block, facts, args.outcomes + b)) return;
-  assign_positions(n, 0, block.v);
-  gather(weights, n, 0, block.v, block.w);
-  factor<T, kChunk>(n, single, block.w);
-  const bool fits = finish(n, single, facts.root_sum, block.v, block.w, facts);
-  if (threadIdx.x == 0) args.outcomes[b] = {fits ? kOk : kOutOfRange, -1, -1};
-  if (!fits) return;
-  if (threadIdx.x == 0 && args.log_z != nullptr) {
-    args.log_z[b] = detail::log_scaled(facts.mantissa, facts.exponent + facts.total_scale);
-  }
-  if (args.factors != nullptr) {
-    write_factors(args, b, n, weights, block);
+  Work<T>& w = block.w;
+  if (args.eliminate) {
+    const EdgeReader scores(args.batch, b, n);
+    if (!prepare(scores, n, out.single, out.weights, block, facts, out.outcome)) return;
+    assign_positions(n, 0, block.v);
+    gather(out.weights, n, 0, block.v, w);
+    factor<T, kChunk>(n, out.single, w);
+    const bool fits = finish(n, out.single, facts.root_sum, block.v, w, facts);
+    if (threadIdx.x == 0) *out.outcome = {fits ? kOk : kCudaOutOfRange, -1, -1};
+    if (!fits) return;
+    write_summary(args, out, block, facts);
+    if (out.factors != nullptr) {
+      for (int m = 1 + warp_id(); m <= n; m += warp_count()) {
+        write_row(w.matrix + static_cast<std::int64_t>(m) * w.ld, m, n, out.factors);
+      }
+      if (out.single && warp_id() == 0) {
+        const auto row = [&](int m) { return w.matrix + static_cast<std::int64_t>(m) * w.ld; };
+        write_root_law(n, row, w, out.weights, block.v.order, out.root_law);
+      }
+      __syncthreads();
+    }
+  } else {
+    read_summary(out, block, facts);
+    for (int m = 1 + warp_id(); m <= n; m += warp_count()) {
+      read_row(out.factors, m, n, w.matrix + static_cast<std::int64_t>(m) * w.ld);
+    }
     __syncthreads();
   }
-  if (args.marginals.data == nullptr && args.gradient == nullptr) return;
-  gradient<T, kChunk>(n, single, block.w);
-  if (args.marginals.data != nullptr) write_marginals(args.marginals, b, n, weights, block);
-  if (args.gradient != nullptr) write_gradient(args.gradient + b * nodes * nodes, n, block);
+  if (!args.reverse) return;
+  gradient<T, kChunk>(n, out.single, w);
+  if (args.gradient != nullptr) {  // For a Hessian, which needs nothing else.
+    double* to = args.gradient + b * args.batch.nodes() * args.batch.nodes();
+    for (int m = 1 + warp_id(); m <= n; m += warp_count()) {
+      T* row = w.matrix + static_cast<std::int64_t>(m) * w.ld;
+      if (lane_id() == m % kWarp) row[m] = 0;  // The diagonal holds anything.
+      __syncwarp();
+      write_row(row, m, n, to);
+    }
+    return;
+  }
+  const MarginalWriter writer(args, out, block.v.scale, facts.root_scale);
+  double mean_score = 0;
+  for (int h = warp_id(); h <= n; h += warp_count()) {
+    const int column = block.v.position[h];
+    double sum = 0;  // Row by row: fewer roundings pile up.
+    for (int m = lane_id(); m <= n; m += kWarp) {
+      const std::int64_t row = block.v.position[m];
+      sum += writer.write(h, m, static_cast<double>(w.matrix[row * w.ld + column]));
+    }
+    mean_score += sum;
+  }
+  mean_score = sum_of_threads(mean_score, block.v.reduce);
+  if (threadIdx.x == 0) write_entropy(args, b, mean_score);
 }
 
 }  // namespace taproot::cuda

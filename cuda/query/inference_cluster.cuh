@@ -6,8 +6,8 @@
 
 namespace taproot::cuda {
 
-/// log Z and marginals by a cluster of blocks. All of them prepare the whole sentence, which is
-/// little beside the rest, and then go on with their rows.
+/// As inference_kernel, by a cluster of blocks per sentence. Each block prepares the whole
+/// sentence, which is little beside the rest, and then works on its own rows.
 template <typename T, int kChunk>
 __global__ void __launch_bounds__(512)
     inference_cluster_kernel(const __grid_constant__ InferenceArgs args) {
@@ -17,51 +17,77 @@ __global__ void __launch_bounds__(512)
   const auto group = cooperative_groups::this_cluster();
   const int size = static_cast<int>(group.num_blocks());
   const int b = static_cast<int>(blockIdx.x) / size;
-  // All blocks read the outcome before one writes it.
-  const std::int32_t before = args.outcomes[b].status;
+  // All blocks must have read the status before one of them writes it.
+  const std::int32_t before = args.summary.outcomes[b].status;
   group.sync();
-  if (args.only != kEverySentence && before != args.only) return;
-  const int n = args.batch.n(b);
-  const bool single = args.batch.single;
-  const std::int64_t nodes = args.batch.max_n + 1;
-  double* weights = args.weights + b * nodes * nodes;
-  // By the longest sentence: the parts must be at the same place in all blocks, and are.
+  if (!wanted<T>(args, b, before)) return;
+  const SentenceOutput out(args, b);
+  const int n = out.n;
+  const std::int64_t nodes = args.batch.nodes();
+  // By the longest sentence, so that the parts are at the same place in all blocks.
   const Layout layout(args.batch.max_n, static_cast<int>(blockDim.x), kChunk, sizeof(T), true,
                       size);
   Block<T> block(memory, layout, true, nullptr);
+  Work<T>& w = block.w;
   const Cluster<T> cluster{static_cast<int>(group.block_rank()),
                            size,
                            {reinterpret_cast<T*>(memory + layout.row),
                             reinterpret_cast<T*>(memory + layout.row) + nodes},
                            reinterpret_cast<T*>(memory + layout.slots),
                            reinterpret_cast<T*>(memory + layout.slots_e)};
-  const SentenceView scores(args.batch, b, n);
-  if (!prepare(scores, n, single, weights, block, facts, args.outcomes + b)) return;
-  assign_positions(n, 0, block.v);
-  gather(weights, n, block.v, cluster, block.w);
-  factor<T, kChunk>(n, single, cluster, block.w);
-  const bool fits = finish(n, single, facts.root_sum, block.v, block.w, facts);
-  if (threadIdx.x == 0) args.outcomes[b] = {fits ? kOk : kOutOfRange, -1, -1};
-  if (!fits) return;
-  if (threadIdx.x == 0 && cluster.rank == 0 && args.log_z != nullptr) {
-    args.log_z[b] = detail::log_scaled(facts.mantissa, facts.exponent + facts.total_scale);
-  }
-  if (args.marginals.data == nullptr) return;
-  gradient<T, kChunk>(n, single, cluster, block.w);
-  // The columns of its own words.
-  const EdgeOutput& out = args.marginals;
-  const EdgeTarget target(out, b, n);
-  for (int m = cluster.rank + size * warp_id(); m <= n; m += size * warp_count()) {
-    const T* row = cluster.own_row(block.w, m);
-    const int word = block.v.order[m];
-    for (int h = lane_id(); h <= n; h += kWarp) {
-      double p = 0;
-      if (m > 0 && h != word) {
-        p = weights[static_cast<std::int64_t>(h) * (n + 1) + word] *
-            static_cast<double>(row[block.v.position[h]]);
+  const bool leads = cluster.rank == 0;
+  const int first_row = cluster.rank + size * warp_id();
+  const int row_step = size * warp_count();
+  if (args.eliminate) {
+    const EdgeReader scores(args.batch, b, n);
+    if (!prepare(scores, n, out.single, out.weights, block, facts, out.outcome)) return;
+    assign_positions(n, 0, block.v);
+    gather(out.weights, n, block.v, cluster, w);
+    factor<T, kChunk>(n, out.single, cluster, w);
+    const bool fits = finish(n, out.single, facts.root_sum, block.v, w, facts);
+    if (threadIdx.x == 0) *out.outcome = {fits ? kOk : kCudaOutOfRange, -1, -1};
+    if (!fits) return;
+    if (leads) write_summary(args, out, block, facts);
+    if (out.factors != nullptr) {
+      for (int m = first_row; m <= n; m += row_step) {
+        if (m > 0) write_row(cluster.own_row(w, m), m, n, out.factors);
       }
-      target.write(h, word, p < 0 ? 0 : p);
+      cluster.sync();
+      if (out.single && leads && warp_id() == 0) {
+        const auto row = [&](int m) { return cluster.at(cluster.own_row(w, m), cluster.owner(m)); };
+        write_root_law(n, row, w, out.weights, block.v.order, out.root_law);
+      }
+      cluster.sync();  // The other blocks' rows are read until here.
     }
+  } else {
+    read_summary(out, block, facts);
+    for (int m = first_row; m <= n; m += row_step) {
+      if (m > 0) read_row(out.factors, m, n, cluster.own_row(w, m));
+    }
+    __syncthreads();
+  }
+  if (!args.reverse) return;
+  gradient<T, kChunk>(n, out.single, cluster, w);
+  // The columns of its own words.
+  const MarginalWriter writer(args, out, block.v.scale, facts.root_scale);
+  double mean_score = 0;
+  for (int m = first_row; m <= n; m += row_step) {
+    const T* row = cluster.own_row(w, m);
+    const int word = block.v.order[m];
+    double sum = 0;
+    for (int h = lane_id(); h <= n; h += kWarp) {
+      sum += writer.write(h, word, static_cast<double>(row[block.v.position[h]]));
+    }
+    mean_score += sum;
+  }
+  mean_score = sum_of_threads(mean_score, block.v.reduce);
+  // The sums of all blocks come together in the first, where the keys are not needed any more.
+  if (threadIdx.x == 0) group.map_shared_rank(block.v.keys, 0)[cluster.rank] = mean_score;
+  cluster.sync();
+  if (leads && threadIdx.x == 0) {
+    double total = 0;
+    for (int r = 0; r < size; ++r) total += block.v.keys[r];
+    write_entropy(args, b, total);
   }
 #endif
 }

@@ -32,7 +32,7 @@ struct Sizes {
 
 std::size_t sample_scratch_doubles(const SampleArgs& args) {
   const Sizes sizes(args);
-  const auto size = static_cast<std::size_t>(args.batch.size);
+  const std::size_t size = args.batch.size;
   std::size_t doubles = static_cast<std::size_t>(fallback_scratch(args.batch.max_n)) *
                         kFallbackThreads * kFallbackBlocks;
   if (sizes.table_bytes > kMostShared) {

@@ -7,7 +7,7 @@
 
 namespace taproot::cuda {
 
-/// Entry i at base[i * stride]: the threads of a block have theirs side by side.
+/// Entry i is base[i * stride], so that the threads of a block have their entries side by side.
 template <typename T>
 struct Interleaved {
   T* base;
@@ -25,12 +25,12 @@ struct WeightColumn {
   }
 };
 
-// Two stacks of fill_alias() that never hold more than `count` indices together share an array;
-// they are of one type there.
+// The two stacks of fill_alias() never hold more than `count` indices together, so they share an
+// array: one grows from its beginning, the other from its end.
 struct SharedStack {
   std::uint16_t* base;
   int stride;
-  int last;  // -1: from the beginning.
+  int last;  // Where the second stack begins; -1 for the first.
   struct Entry {
     std::uint16_t* at;
     __device__ operator std::int32_t() const { return *at; }
@@ -51,12 +51,13 @@ struct SharedStack {
 
 inline constexpr int kTableThreads = 64;
 
-/// Thread m fills the alias table of word m's heads; thread 0 of a sentence that of the roots.
+/// Thread m fills the alias table of word m's heads; thread 0 of a sentence fills that of the
+/// roots.
 template <bool kShared>
 __global__ void __launch_bounds__(kTableThreads) tables_kernel(SampleArgs args) {
   extern __shared__ __align__(16) unsigned char memory[];
   const int b = static_cast<int>(blockIdx.y);
-  if (args.outcomes[b].status != kOk) return;
+  if (args.summary.outcomes[b].status != kOk) return;
   const int n = args.batch.n(b);
   const int m = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (m == 0) args.given_up[b] = 0;
@@ -80,16 +81,17 @@ __global__ void __launch_bounds__(kTableThreads) tables_kernel(SampleArgs args) 
   const SharedStack large{indices, stride, count - 1};
   const int words = detail::alias_words(n + 1);
   if (m == 0) {
-    if (!args.batch.single) return;
-    detail::fill_alias(args.root_law + b * nodes, n,
+    if (!args.batch.single()) return;
+    detail::fill_alias(args.summary.root_law + b * nodes, n,
                        args.root_slots + b * nodes * detail::alias_words(args.batch.max_n + 1),
                        Interleaved<double>{shares, stride}, small, large);
     return;
   }
-  const WeightColumn column{args.weights + b * nodes * nodes + m, n + 1, args.batch.single};
+  const WeightColumn column{args.factors.weights + args.factors.at(b, nodes) + m, n + 1,
+                            args.batch.single()};
   bool any = false;
   for (int h = 0; h <= n; ++h) any |= column[h] > 0;
-  if (!any) return;  // It can only be the root: it is never walked from.
+  if (!any) return;  // This word can only be the root, and no walk leaves the root.
   const std::int64_t wide = detail::alias_words(args.batch.max_n + 1);
   detail::fill_alias(
       column, n + 1,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees whose walk was given up, by un-elimination: the host's text, one thread a tree.
+// Trees whose walk was given up, by un-elimination: the source text of the host, one thread per
+// tree.
 #pragma once
 
 #include "core/random.h"
@@ -14,22 +15,22 @@ namespace taproot::cuda {
 inline constexpr int kFallbackThreads = 64;
 inline constexpr int kFallbackBlocks = 264;
 
-/// Doubles of scratch that a thread needs: the given root's column (3), weights, and five rows of
-/// integers.
+/// Doubles of scratch that a thread needs: three for the given root's column and one for weights,
+/// per node, and five integers.
 TAPROOT_HOST_DEVICE inline std::int64_t fallback_scratch(int max_n) {
   return 4 * (max_n + 2) + (5 * (max_n + 2) + 1) / 2;
 }
 
-/// shares[h][l] = A[h][l] / pivot_l and direct[m][h] by position, of sentences that need them.
+/// shares[h][l] = A[h][l] / pivot_l and direct[m][h], by position, of sentences that need them.
 __global__ void fallback_tables_kernel(SampleArgs args) {
   const int b = static_cast<int>(blockIdx.x);
-  if (args.outcomes[b].status != kOk || args.given_up[b] == 0) return;
+  if (args.summary.outcomes[b].status != kOk || args.given_up[b] == 0) return;
   const int n = args.batch.n(b);
   const std::int64_t nodes = args.batch.max_n + 1;
-  const double* factors = args.factors + b * nodes * nodes;
-  const double* pivots = args.pivots + b * nodes;
-  const double* weights = args.weights + b * nodes * nodes;
-  const std::int32_t* order = args.order + b * nodes;
+  const double* factors = args.factors.factors + args.factors.at(b, nodes);
+  const double* pivots = args.factors.pivots + b * nodes;
+  const double* weights = args.factors.weights + args.factors.at(b, nodes);
+  const std::int32_t* order = args.factors.order + b * nodes;
   for (int i = static_cast<int>(threadIdx.x); i < (n + 1) * (n + 1);
        i += static_cast<int>(blockDim.x)) {
     const int h = i / (n + 1);
@@ -59,15 +60,15 @@ __global__ void __launch_bounds__(kFallbackThreads) fallback_kernel(SampleArgs a
     const auto ld = static_cast<std::size_t>(n) + 1;
     const std::int64_t at = b * nodes * nodes;
     const EliminationTables<double> tables{n,
-                                           args.batch.single ? RootRule::kSingle : RootRule::kMulti,
+                                           args.batch.root,
                                            ld,
-                                           args.factors + at,
-                                           args.pivots + b * nodes,
+                                           args.factors.factors + args.factors.at(b, nodes),
+                                           args.factors.pivots + b * nodes,
                                            args.shares + at,
                                            args.direct + at,
                                            nullptr,
                                            0};
-    const std::int32_t* order = args.order + b * nodes;
+    const std::int32_t* order = args.factors.order + b * nodes;
     double* into = own;
     double* share = own + nodes + 1;
     double* direct = own + 2 * (nodes + 1);
@@ -86,18 +87,19 @@ __global__ void __launch_bounds__(kFallbackThreads) fallback_kernel(SampleArgs a
         integers + 3 * (nodes + 1),
         reinterpret_cast<std::uint8_t*>(integers + 4 * (nodes + 1)),
         own + 3 * (nodes + 1)};
-    // Where the walk left off.
-    const int draws = kBudgetPerWord * n * (n + 1 <= kMostPacked ? 1 : 2);
-    const int of_root = args.batch.single ? (n <= kMostPacked ? 1 : 2) : 0;
-    PlainStream stream(args.seed, args.first_sentence + static_cast<std::uint32_t>(b),
+    // The stream goes on where the walk left off.
+    const auto words = static_cast<std::uint64_t>(n);
+    const std::uint64_t of_walk = kBudgetPerWord * words * (n + 1 <= kMostPacked ? 1U : 2U);
+    const std::uint64_t of_root = args.batch.single() ? (n <= kMostPacked ? 1U : 2U) : 0U;
+    PlainStream stream(stream_key(args.seed, args.batch.id(b)),
                        args.first_tree + static_cast<std::uint32_t>(s), Purpose::kTree,
-                       static_cast<std::uint64_t>(draws + of_root));
+                       of_walk + of_root);
     device::PlainChooser<double, PlainStream> chooser(stream);
     const RootColumn<double> root{into, share, direct};
     device::UnElimination<double, device::PlainChooser<double, PlainStream>>(tables, root, chooser,
                                                                              scratch)
         .run();
-    std::int32_t* out = args.out + b * args.out_sentence_stride + s * args.out_tree_stride;
+    std::int32_t* out = args.out.heads + b * args.out.sentence_stride + s * args.out.tree_stride;
     for (int k = 1; k <= n; ++k) out[order[k] - 1] = order[scratch.head[k]];
   }
 }

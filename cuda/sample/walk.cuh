@@ -12,20 +12,19 @@ inline constexpr int kWalkThreads = 128;
 inline constexpr int kWalkStride =
     kWalkThreads + 2;  // So that reading across trees meets all banks.
 inline constexpr std::uint16_t kInTree = 0x8000;
-/// Of auto, in src/sample/sampler.cc: a constant of the format.
-inline constexpr int kBudgetPerWord = 16;
 
-/// One thread a tree: src/sample/walk/walk.cc. heads[m * kWalkStride + thread] has the head and
-/// whether m is in the tree.
+/// The walk of src/sample/walk/walk.cc, one thread per tree. heads[m * kWalkStride + thread] is m's
+/// head, with kInTree set once m is in the tree.
 template <bool kShared>
 __global__ void __launch_bounds__(kWalkThreads) walk_kernel(SampleArgs args) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ bool finished[kWalkThreads];
+  __shared__ detail::StreamKey key;
   const int b = static_cast<int>(blockIdx.y);
   const int tid = static_cast<int>(threadIdx.x);
   const int first = static_cast<int>(blockIdx.x) * kWalkThreads;
   const int s = first + tid;
-  const bool ok = args.outcomes[b].status == kOk;
+  const bool ok = args.summary.outcomes[b].status == kOk;
   const int n = ok ? args.batch.n(b) : 0;
   const std::int64_t nodes = args.batch.max_n + 1;
   std::uint16_t* heads =
@@ -34,19 +33,20 @@ __global__ void __launch_bounds__(kWalkThreads) walk_kernel(SampleArgs args) {
                     (static_cast<std::int64_t>(b) * gridDim.x + blockIdx.x) * nodes * kWalkStride;
   std::uint16_t* own = heads + tid;
   finished[tid] = false;
+  if (tid == 0) key = detail::stream_key(args.seed, args.batch.id(b));
+  __syncthreads();
   if (ok && s < args.trees) {
     const std::int64_t wide = detail::alias_words(args.batch.max_n + 1);
     const int row = (n + 1) * detail::alias_words(n + 1);
     const std::uint64_t* slots = args.slots + b * nodes * nodes * wide;
-    detail::PlainStream stream(args.seed, args.first_sentence + static_cast<std::uint32_t>(b),
-                               args.first_tree + static_cast<std::uint32_t>(s),
+    detail::PlainStream stream(key, args.first_tree + static_cast<std::uint32_t>(s),
                                detail::Purpose::kTree);
-    const int root = args.batch.single
+    const int root = args.batch.single()
                          ? 1 + detail::sample_alias(args.root_slots + b * nodes * wide, n, stream)
                          : 0;
     for (int m = 0; m <= n; ++m) own[m * kWalkStride] = 0;
     own[root * kWalkStride] = kInTree;
-    int left = kBudgetPerWord * n;
+    int left = static_cast<int>(detail::kBudgetPerWord) * n;
     bool done = true;
     for (int start = 1; start <= n && done; ++start) {
       int node = start;
@@ -75,16 +75,18 @@ __global__ void __launch_bounds__(kWalkThreads) walk_kernel(SampleArgs args) {
     }
   }
   __syncthreads();
-  // Tree by tree, so that neighbors write side by side. The last one of a block's trees first
-  // would do as well: they are written once.
+  // Neighboring threads write neighboring heads of one tree. Trees whose walk was given up are
+  // written by fallback_kernel.
   const int trees = min(kWalkThreads, args.trees - first);
-  for (int i = tid; i < trees * args.out_width; i += kWalkThreads) {
-    const int t = i / args.out_width;
-    const int m = i % args.out_width + 1;
+  const int width = args.batch.max_n;
+  for (int i = tid; i < trees * width; i += kWalkThreads) {
+    const int t = i / width;
+    const int m = i % width + 1;
     if (ok && m <= n && !finished[t]) continue;
     const int head =
         m <= n ? (heads[m * kWalkStride + t] & static_cast<std::uint16_t>(~kInTree)) : -1;
-    args.out[b * args.out_sentence_stride + (first + t) * args.out_tree_stride + m - 1] = head;
+    args.out.heads[b * args.out.sentence_stride + (first + t) * args.out.tree_stride + m - 1] =
+        head;
   }
 }
 

@@ -1,65 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The sentences of one launch, as kernels see them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "core/host_device.h"
+#include "taproot/cuda.h"
+#include "taproot/types.h"
 
 namespace taproot::cuda {
 
-/// What became of a sentence on the device: the codes of taproot::Status, and one more.
-struct DeviceOutcome {
-  std::int32_t status;
-  std::int32_t head;
-  std::int32_t modifier;
-};
-inline constexpr std::int32_t kOk = 0;
-inline constexpr std::int32_t kNoTree = 1;
-inline constexpr std::int32_t kBadScore = 2;
-inline constexpr std::int32_t kEmpty = 3;
-/// The sentence does not fit the range of the arithmetic: to be done again in a wider one.
-inline constexpr std::int32_t kOutOfRange = 100;
-/// Which sentences a launch is for.
-inline constexpr std::int32_t kEverySentence = -1;
+inline constexpr std::int32_t kOk = static_cast<std::int32_t>(Status::kOk);
+inline constexpr std::int32_t kNoTree = static_cast<std::int32_t>(Status::kNoTree);
+inline constexpr std::int32_t kBadScore = static_cast<std::int32_t>(Status::kBadScore);
+inline constexpr std::int32_t kEmpty = static_cast<std::int32_t>(Status::kEmpty);
 
-/// Scores in device memory, as kernels take them.
-struct Batch {
-  const void* data;
-  bool is_double;
-  bool single;
-  int size;
-  int max_n;
-  const std::int32_t* lengths;  ///< null: all max_n
-  const std::int64_t* offsets;  ///< null: sentence * sentence_stride
-  std::int64_t sentence_stride;
-  std::int64_t head_stride;  ///< 0: n + 1, for sentences one after the other
-  std::int64_t modifier_stride;
+/// The caller's scores, or a piece of them.
+struct Batch : CudaScores {
+  std::size_t first = 0;  ///< The position of sentence 0 of the piece in the whole batch.
 
   TAPROOT_HOST_DEVICE int n(int b) const { return lengths == nullptr ? max_n : lengths[b]; }
+  TAPROOT_HOST_DEVICE std::uint64_t id(int b) const {
+    return ids == nullptr ? first + static_cast<std::size_t>(b) : ids[b];
+  }
+  TAPROOT_HOST_DEVICE bool single() const { return root == RootRule::kSingle; }
+  TAPROOT_HOST_DEVICE std::int64_t nodes() const { return max_n + 1; }
 };
 
-/// The scores of one sentence.
-struct SentenceView {
+/// Element `at` of float32 or float64 data; likewise for writing.
+TAPROOT_HOST_DEVICE inline const void* element(const void* data, bool is_double, std::int64_t at) {
+  return is_double ? static_cast<const void*>(static_cast<const double*>(data) + at)
+                   : static_cast<const void*>(static_cast<const float*>(data) + at);
+}
+TAPROOT_HOST_DEVICE inline void* element(void* data, bool is_double, std::int64_t at) {
+  return is_double ? static_cast<void*>(static_cast<double*>(data) + at)
+                   : static_cast<void*>(static_cast<float*>(data) + at);
+}
+
+/// One sentence's part of a CudaScores, a CudaEdges or a ConstCudaEdges, to be read.
+struct EdgeReader {
   const void* data;
   bool is_double;
   std::int64_t head_stride;
   std::int64_t modifier_stride;
 
-  TAPROOT_HOST_DEVICE SentenceView(const Batch& batch, int b, int n)
-      : is_double(batch.is_double),
-        head_stride(batch.head_stride == 0 ? n + 1 : batch.head_stride),
-        modifier_stride(batch.modifier_stride) {
-    const std::int64_t offset =
-        batch.offsets == nullptr ? b * batch.sentence_stride : batch.offsets[b];
-    data = is_double ? static_cast<const void*>(static_cast<const double*>(batch.data) + offset)
-                     : static_cast<const void*>(static_cast<const float*>(batch.data) + offset);
-  }
+  template <typename Edges>
+  TAPROOT_HOST_DEVICE EdgeReader(const Edges& edges, int b, int n)
+      : data(element(static_cast<const void*>(edges.data), edges.is_double,
+                     edges.offsets == nullptr ? b * edges.sentence_stride : edges.offsets[b])),
+        is_double(edges.is_double),
+        head_stride(edges.head_stride == 0 ? n + 1 : edges.head_stride),
+        modifier_stride(edges.modifier_stride) {}
   TAPROOT_HOST_DEVICE double operator()(int head, int modifier) const {
     const std::int64_t at = head * head_stride + modifier * modifier_stride;
     return is_double ? static_cast<const double*>(data)[at]
                      : static_cast<double>(static_cast<const float*>(data)[at]);
   }
 };
+
+/// One sentence's part of a CudaEdges, to be written; nothing happens if that has no data.
+struct EdgeWriter {
+  void* data;
+  bool is_double;
+  std::int64_t head_stride;
+  std::int64_t modifier_stride;
+
+  TAPROOT_HOST_DEVICE EdgeWriter(const CudaEdges& edges, int b, int n)
+      : data(nullptr),
+        is_double(edges.is_double),
+        head_stride(edges.head_stride == 0 ? n + 1 : edges.head_stride),
+        modifier_stride(edges.modifier_stride) {
+    if (edges.data == nullptr) return;
+    data = element(edges.data, is_double,
+                   edges.offsets == nullptr ? b * edges.sentence_stride : edges.offsets[b]);
+  }
+  TAPROOT_HOST_DEVICE void write(int head, int modifier, double x) const {
+    if (data == nullptr) return;
+    const std::int64_t at = head * head_stride + modifier * modifier_stride;
+    if (is_double) {
+      static_cast<double*>(data)[at] = x;
+    } else {
+      static_cast<float*>(data)[at] = static_cast<float>(x);
+    }
+  }
+};
+
+/// Sentences [begin, begin + count) of a batch.
+inline Batch slice(const Batch& batch, std::size_t begin, std::size_t count) {
+  Batch piece = batch;
+  piece.first += begin;
+  piece.size = count;
+  if (batch.lengths != nullptr) piece.lengths += begin;
+  if (batch.ids != nullptr) piece.ids += begin;
+  if (batch.offsets != nullptr) {
+    piece.offsets += begin;
+  } else {
+    piece.data = element(batch.data, batch.is_double,
+                         static_cast<std::int64_t>(begin) * batch.sentence_stride);
+  }
+  return piece;
+}
+
+/// Edges of the sentences from `begin` on.
+template <typename Edges>
+Edges slice(const Edges& edges, std::size_t begin) {
+  Edges piece = edges;
+  if (edges.data == nullptr) return piece;
+  if (edges.offsets != nullptr) {
+    piece.offsets += begin;
+  } else {
+    piece.data = element(edges.data, edges.is_double,
+                         static_cast<std::int64_t>(begin) * edges.sentence_stride);
+  }
+  return piece;
+}
 
 }  // namespace taproot::cuda

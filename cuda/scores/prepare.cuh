@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From scores to scaled weights, their order of elimination and whether there is a tree: what
-// src/scores/ and src/eliminate/order.cc do, by one thread block a sentence. The weights have the
-// same bits as on the host (for scores up to 7e5), the sums over them another order.
+// src/scores/ and src/eliminate/order.cc do, by one thread block per sentence. The weights have
+// the same bits as on the host (for scores up to 7e5); the sums over them have another order.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
 #include "core/exp_reduced.h"
+#include "core/format.h"
 #include "core/ln2.h"
 #include "cuda/core/warp.cuh"
 #include "cuda/scores/batch.h"
@@ -18,17 +19,18 @@ namespace taproot::cuda {
 
 inline constexpr double kLowest = -HUGE_VAL;
 
-/// When is a type's range enough? With 2^bits a bound on the product of the columns' sums over Z,
-/// an error of d in an entry costs at most d 2^bits relative (docs/numerics.md).
+/// When the range of a type is enough. If 2^bits bounds the product of the columns' sums over Z, an
+/// error of d in an entry costs Z at most d 2^bits of itself (docs/numerics.md).
 template <typename T>
 struct Range;
 template <>
 struct Range<double> {
-  static constexpr double kFlushExponent = -960;
-  static constexpr double kSafeBits = 700;
-  static constexpr double kNegligibleBits = 256;
+  static constexpr double kFlushExponent = detail::kFlushExponent;
+  static constexpr double kSafeBits = detail::kSafeBits;
+  static constexpr double kNegligibleBits = detail::kNegligibleBits;
 };
-/// float: products underflow by less than 2^-149 each, n^3 of them; missed are less than 2^-40.
+/// float: each of at most n^3 products loses less than 2^-149 to underflow, so less than 2^-40 of Z
+/// is missing.
 template <>
 struct Range<float> {
   static constexpr double kFlushExponent = -100;
@@ -38,10 +40,10 @@ struct Range<float> {
 
 /// Vectors of one sentence in shared memory, n + 1 entries each.
 struct Vectors {
-  double* scale;       ///< Of columns; powers of two.
-  double* sums;        ///< Of columns of weights; then their inverses.
-  double* keys;        ///< The order of elimination.
-  double* reduce;      ///< max(threads, n + 1)
+  double* scale;       ///< Exponents of the powers of two that scale the columns.
+  double* sums;        ///< The sums of the columns of weights.
+  double* keys;        ///< What the order of elimination is sorted by.
+  double* reduce;      ///< Scratch of max(threads, n + 1).
   int* order;          ///< order[p] is the node at position p.
   int* position;       ///< Its inverse.
   std::uint8_t* last;  ///< Words that may come last.
@@ -63,7 +65,7 @@ struct SentenceFacts {
 
 /// Columns over threads, rows over groups of threads.
 struct Columns {
-  int width;  ///< Threads to a group.
+  int width;  ///< Threads of a group.
   int groups;
   int group;
   int first;  ///< This thread's first column.
@@ -79,7 +81,7 @@ struct Columns {
   __device__ bool active() const { return group < groups; }
 };
 
-/// Combines what the groups found of each column: out[m] = op(values of all groups).
+/// Combines what the groups have found for each column: out[m] = op(values of all groups).
 template <typename Op>
 __device__ inline void combine_columns(const Columns& c, int m, int n, double value, double* reduce,
                                        double* out, Op&& op) {
@@ -96,8 +98,8 @@ __device__ inline void combine_columns(const Columns& c, int m, int n, double va
   __syncthreads();
 }
 
-/// exp(s) 2^-scale, 0 below double's range. `flushed` takes the exponents of those below 2^flush:
-/// the arithmetic may lose them.
+/// exp(s) 2^-scale, or 0 below the range of double. `flushed` takes the largest exponent of weights
+/// below 2^flush, which the arithmetic may lose.
 __device__ inline double scaled_weight(double s, double scale, double flush, double& flushed) {
   using namespace detail;
   constexpr double kRounder = 0x1.8p52;
@@ -113,7 +115,7 @@ __device__ inline double scaled_weight(double s, double scale, double flush, dou
 }
 
 /// Checks the scores and chooses the scales. Column 0 and the diagonal are ignored.
-__device__ inline void choose_scales(const SentenceView& scores, int n, bool single, Vectors& v,
+__device__ inline void choose_scales(const EdgeReader& scores, int n, bool single, Vectors& v,
                                      SentenceFacts& facts) {
   using namespace detail;
   if (threadIdx.x == 0) {
@@ -149,7 +151,7 @@ __device__ inline void choose_scales(const SentenceView& scores, int n, bool sin
   if (bad != 0x7fffffff) atomicMin(&facts.bad_cell, bad);
   __syncthreads();
   if (facts.bad_cell != 0x7fffffff) return;
-  // By one warp: the scales are few.
+  // There are few scales, so one warp does this.
   if (warp_id() == 0) {
     double root_scale = kLowest;
     double total = 0;
@@ -173,10 +175,10 @@ __device__ inline void choose_scales(const SentenceView& scores, int n, bool sin
   __syncthreads();
 }
 
-/// weights[h * (n+1) + m] for all edges, 0 elsewhere; v.sums takes the columns' sums over word
-/// heads.
+/// Fills weights[h * (n+1) + m] for all edges, with 0 elsewhere. v.sums takes the sums of the
+/// columns over heads that are words.
 template <typename T>
-__device__ inline void fill_weights(const SentenceView& scores, int n, double* weights, Vectors& v,
+__device__ inline void fill_weights(const EdgeReader& scores, int n, double* weights, Vectors& v,
                                     SentenceFacts& facts) {
   const Columns c(n);
   double flushed = kLowest;
@@ -217,7 +219,7 @@ __device__ inline void fill_weights(const SentenceView& scores, int n, double* w
 
 /// Which words may come last (src/scores/reach.h), by the transitive closure of the allowed edges
 /// in `bits`, (n+1) rows of words of 32. facts.reaches is 0 if there is no tree.
-__device__ inline void find_last_words(const SentenceView& scores, int n, bool single, Vectors& v,
+__device__ inline void find_last_words(const EdgeReader& scores, int n, bool single, Vectors& v,
                                        std::uint32_t* bits, SentenceFacts& facts) {
   const int tid = static_cast<int>(threadIdx.x);
   const int threads = static_cast<int>(blockDim.x);
@@ -240,7 +242,7 @@ __device__ inline void find_last_words(const SentenceView& scores, int n, bool s
   if (tid == 0) facts.reaches = 0;
   __syncthreads();
   for (int k = 1; k <= n; ++k) {
-    // Row k does not change in its own step, and all others only read it.
+    // Row k does not change in its own step, in which all other rows read it.
     for (int h = tid; h <= n; h += threads) {
       if (h == k || (bits[h * words + k / 32] >> (k % 32) & 1) == 0) continue;
       for (int w = 0; w < words; ++w) bits[h * words + w] |= bits[k * words + w];
@@ -262,8 +264,8 @@ __device__ inline void find_last_words(const SentenceView& scores, int n, bool s
   __syncthreads();
 }
 
-/// v.keys[h]: the share that h has in the heads of all words. v.sums becomes column sums, ROOT
-/// included where it counts.
+/// Sets v.keys[h] to the share that h has in the heads of all words. Multi-root, ROOT's weights are
+/// added to v.sums.
 __device__ inline void find_keys(const double* weights, int n, bool single, Vectors& v) {
   for (int m = static_cast<int>(threadIdx.x); m <= n; m += static_cast<int>(blockDim.x)) {
     if (!single) v.sums[m] += weights[m];
@@ -281,8 +283,8 @@ __device__ inline void find_keys(const double* weights, int n, bool single, Vect
   __syncthreads();
 }
 
-/// Position 1 takes `last` or, if that is 0, the possible last word of the largest key; the others
-/// follow with falling keys.
+/// Position 1 takes `last` or, if that is 0, the word with the largest key among those that may
+/// come last. The others follow with falling keys.
 __device__ inline void assign_positions(int n, int last, Vectors& v) {
   __shared__ int chosen;
   if (warp_id() == 0) {
@@ -304,7 +306,7 @@ __device__ inline void assign_positions(int n, int last, Vectors& v) {
   __syncthreads();
   const int first = chosen;
   for (int w = static_cast<int>(threadIdx.x); w <= n; w += static_cast<int>(blockDim.x)) {
-    int rank = 1;  // Among the words but for the first.
+    int rank = 1;
     if (w == 0) {
       rank = 0;
     } else if (w != first) {

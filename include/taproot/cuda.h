@@ -1,97 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The library on a GPU. A Cuda takes the place of a Pool: the same functions, whole batches at
-// once, resident on the device. docs/cuda.md says what agrees with the CPU bit for bit.
+// The library on a GPU. DependencyTrees (taproot/dependency_trees.h) works on a Cuda as it works on
+// a Pool, with scores and answers in host memory. CudaDependencyTrees, in this header, has the same
+// questions for scores that are in device memory already. docs/cuda.md says which answers agree
+// with the CPU's bit for bit.
 //
 // Where there is no CUDA, in the build or on the machine, making a Cuda throws std::runtime_error;
-// nothing runs on the CPU instead. What cannot be done within double's range on the device (see
-// docs/numerics.md) is done on the CPU, sentence by sentence, and counted.
+// nothing runs on the CPU instead.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
-#include <string_view>
 
-#include "taproot/query.h"
-#include "taproot/sample.h"
-#include "taproot/scores.h"
 #include "taproot/types.h"
-#include "taproot/without_replacement.h"
 
 namespace taproot {
 
 /// Whether this build has CUDA and this machine a device for it.
 TAPROOT_API bool cuda_available();
-/// What it is called, or why there is none.
+/// The name of the device, or the reason why there is none.
 TAPROOT_API std::string cuda_description();
 
-/// Of the arithmetic on the device. float32 keeps relative accuracy where nothing is subtracted
-/// (log_partition, sample, sample_without_replacement); what its range does not fit is done in
-/// float64. Its beams take a fraction of the memory, and are slower: docs/cuda.md.
+/// The precision of the arithmetic on the device. Nothing is subtracted in an elimination, so
+/// float32 keeps its relative accuracy there; a sentence that does not fit the range of float32 is
+/// done in float64. hessian_product is always in float64. docs/cuda.md has the measured errors.
 enum class Precision : std::uint8_t { kFloat64, kFloat32 };
 
 /// What a Cuda has done so far.
 struct CudaStatistics {
-  std::uint64_t launches = 0;   ///< Kernels.
-  std::uint64_t on_cpu = 0;     ///< Sentences that double's range did not fit.
-  std::uint64_t fallbacks = 0;  ///< Trees by elimination, their walk given up.
+  std::uint64_t launches = 0;  ///< Kernels.
+  /// Eliminations of a batch, or of a piece of a batch that is too large for the memory. A batch
+  /// whose answers are kept has one, however many questions it is asked.
+  std::uint64_t eliminations = 0;
+  std::uint64_t on_cpu = 0;     ///< Sentences that DependencyTrees had to finish on the CPU.
+  std::uint64_t fallbacks = 0;  ///< Trees by un-elimination because their walk was given up.
   std::uint64_t exact = 0;      ///< Laws of beams that were found by contraction in float64.
 };
 
-/// Scores in device memory: a padded array of any strides, counted in elements.
-struct CudaScores {
-  const void* data = nullptr;
-  bool is_double = true;  ///< else float
-  std::size_t size = 0;
-  int max_n = 0;
-  std::ptrdiff_t sentence_stride = 0;
-  std::ptrdiff_t head_stride = 0;
-  std::ptrdiff_t modifier_stride = 1;
-  const std::int32_t* lengths = nullptr;  ///< In device memory, 0..max_n; null: all are max_n.
-  RootRule root = RootRule::kSingle;
-};
-
-/// A matrix for every sentence in device memory, float64 or float32. Cells beyond a sentence's
-/// length are left alone.
-struct CudaEdges {
-  void* data = nullptr;
-  bool is_double = true;
-  std::ptrdiff_t sentence_stride = 0;
-  std::ptrdiff_t head_stride = 0;
-  std::ptrdiff_t modifier_stride = 1;
-};
-
-/// Trees in device memory: tree s of sentence b at heads + b sentence_stride + s tree_stride, max_n
-/// heads, -1 beyond the sentence's length and where there is no tree.
-struct CudaTrees {
-  std::int32_t* heads = nullptr;
-  std::ptrdiff_t sentence_stride = 0;
-  std::ptrdiff_t tree_stride = 0;
-};
-
-/// A sentence's outcome in device memory: a Status as a number, or kCudaOutOfRange: the sentence
-/// has an answer, but not in double; ask the CPU. For bad_score its cell.
-struct CudaOutcome {
-  std::int32_t status;
-  std::int32_t head;
-  std::int32_t modifier;
-};
-inline constexpr std::int32_t kCudaOutOfRange = 100;
-
-/// Where a beam's results go, all in device memory: [size][k] and [size].
-struct CudaWithoutReplacement {
-  CudaTrees trees;
-  double* log_prob = nullptr;
-  double* gumbel = nullptr;
-  double* kappa = nullptr;        ///< kappa; -inf: these are all the trees there are
-  std::int32_t* count = nullptr;  ///< Trees of each sentence.
-};
-
-/// A GPU with memory that is reused from call to call; it is the device that is current when it is
-/// made. Not for two callers at once. Moved from, it may only be assigned to or destroyed.
+/// A GPU: the one that is current when the Cuda is made. It keeps the memory that it has used for
+/// the next calls. Safe to use from several threads and on several streams. Moved from, it may only
+/// be assigned to or destroyed.
 ///
 /// CUDA errors throw std::runtime_error.
 class TAPROOT_API Cuda {
@@ -104,34 +54,152 @@ class TAPROOT_API Cuda {
   Precision precision() const;
   /// Waits for the device.
   CudaStatistics statistics() const;
-
-  // On the caller's memory and stream (a cudaStream_t; null is the default stream): asynchronous,
-  // but for growing the workspace, which all calls share: those on different streams must not run
-  // at the same time. Outcomes have one entry a sentence. Answers of sentences that
-  // are not ok are left as they were.
-
-  void log_partition(const CudaScores& scores, CudaOutcome* outcomes, double* out, void* stream);
-  /// `log_z` may be null.
-  void marginals(const CudaScores& scores, CudaOutcome* outcomes, const CudaEdges& out,
-                 double* log_z, void* stream);
-  /// As hessian_product() of taproot/query.h: the derivative of the marginals along `direction`,
-  /// which is only read, and whose values at edges that are forbidden are ignored. NaN if one of
-  /// the others is not finite, also where no tree has that edge. Always float64.
-  void hessian_product(const CudaScores& scores, const CudaEdges& direction, CudaOutcome* outcomes,
-                       const CudaEdges& out, void* stream);
-  /// k trees a sentence by Algorithm::kAuto; those of sentence b and sample s are the CPU's.
-  void sample(const CudaScores& scores, std::size_t k, std::uint64_t seed, CudaOutcome* outcomes,
-              const CudaTrees& out, void* stream, std::uint32_t first_sentence = 0);
-  /// k trees a sentence by WithoutReplacementAlgorithm::kBeam. At most 1023 words; kCudaOutOfRange
-  /// beyond.
-  void sample_without_replacement(const CudaScores& scores, std::size_t k, std::uint64_t seed,
-                                  CudaOutcome* outcomes, const CudaWithoutReplacement& out,
-                                  void* stream, std::uint32_t first_sentence = 0);
+  /// Gives the memory that no object uses any more back to the device. Waits for the device.
+  void release();
 
   struct Impl;
 
  private:
   friend struct CudaAccess;
+  explicit Cuda(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
+};
+
+/// The scores of a batch in device memory, with any strides, counted in elements. S[h][m] of
+/// sentence b is element start(b) + h * head_stride + m * modifier_stride, where start(b) is
+/// offsets[b] or, without offsets, b * sentence_stride.
+struct CudaScores {
+  const void* data = nullptr;
+  bool is_double = true;  ///< Else float.
+  std::size_t size = 0;   ///< Sentences.
+  int max_n = 0;          ///< Words of the longest sentence.
+  std::ptrdiff_t sentence_stride = 0;
+  std::ptrdiff_t head_stride = 0;  ///< 0 means n + 1: the rows of a sentence follow one another.
+  std::ptrdiff_t modifier_stride = 1;
+  /// In device memory; null if all sentences have max_n words.
+  const std::int32_t* lengths = nullptr;
+  /// In device memory; samples are keyed by these. Null: the position in the batch.
+  const std::uint64_t* ids = nullptr;
+  /// For sentences of many lengths one after the other: where each begins, in device memory, and
+  /// how many elements there are in all. The memory that an object keeps is then as compact.
+  const std::int64_t* offsets = nullptr;
+  std::size_t cells = 0;
+  RootRule root = RootRule::kSingle;
+};
+
+/// A matrix over the edges of each sentence in device memory, addressed as CudaScores are. Cells
+/// beyond a sentence's length are left alone.
+struct CudaEdges {
+  void* data = nullptr;
+  bool is_double = true;  ///< Else float.
+  std::ptrdiff_t sentence_stride = 0;
+  std::ptrdiff_t head_stride = 0;
+  std::ptrdiff_t modifier_stride = 1;
+  const std::int64_t* offsets = nullptr;
+};
+
+/// The same, to be read.
+struct ConstCudaEdges {
+  const void* data = nullptr;
+  bool is_double = true;
+  std::ptrdiff_t sentence_stride = 0;
+  std::ptrdiff_t head_stride = 0;
+  std::ptrdiff_t modifier_stride = 1;
+  const std::int64_t* offsets = nullptr;
+};
+
+/// Trees in device memory: tree s of sentence b has its max_n heads at heads + b * sentence_stride
+/// + s * tree_stride. Beyond the sentence's length, and where there is no tree, heads are -1.
+struct CudaTreeBuffer {
+  std::int32_t* heads = nullptr;
+  std::ptrdiff_t sentence_stride = 0;
+  std::ptrdiff_t tree_stride = 0;
+};
+
+/// A number per tree in device memory: that of tree s of sentence b is data[b * sentence_stride + s
+/// * tree_stride].
+struct CudaTreeValues {
+  double* data = nullptr;
+  std::ptrdiff_t sentence_stride = 0;
+  std::ptrdiff_t tree_stride = 1;
+};
+
+/// A sentence's outcome in device memory: the number of a Status, or kCudaOutOfRange; the cell of a
+/// bad_score.
+struct CudaOutcome {
+  std::int32_t status;
+  std::int32_t head;
+  std::int32_t modifier;
+};
+/// The sentence has an answer, but not within the range of double on the device, or it is too long
+/// for it. The CPU has the answer.
+inline constexpr std::int32_t kCudaOutOfRange = 100;
+
+/// Where a sample without replacement goes, all in device memory: [size][k] and [size].
+struct CudaWithoutReplacement {
+  CudaTreeBuffer trees;
+  double* log_prob = nullptr;
+  double* gumbel = nullptr;
+  double* weight = nullptr;       ///< Horvitz-Thompson; 0 where there is no tree. May be null.
+  double* kappa = nullptr;        ///< -inf if these are all the trees that there are.
+  std::int32_t* count = nullptr;  ///< How many trees each sentence got.
+};
+
+/// The distribution over trees of each sentence of a batch in device memory.
+///
+/// The first question eliminates, and what it finds stays in device memory with this object: later
+/// questions do not eliminate again. Only sample_without_replacement, which needs other
+/// conditional laws, has an elimination of its own, and hessian_product if the precision is
+/// float32. A batch whose factors would take more than 16 GB, or half of the memory that was free
+/// when the Cuda was made, keeps log Z alone, and later questions eliminate again, piece by piece.
+///
+/// Questions are asked on a stream (a cudaStream_t; null is the default stream) and do not wait
+/// for the device. They may come from several threads and on several streams: this object makes
+/// each wait for the one before. The last stream must outlive the object. Sentences that are not ok
+/// leave their answers as they were.
+///
+/// Throws std::invalid_argument where memory that is written to is null.
+class TAPROOT_API CudaDependencyTrees {
+ public:
+  /// The memory of the scores, lengths, ids and offsets must outlive this object, unchanged. With
+  /// `keep` false nothing but log Z is kept, which saves memory and a little time if there is only
+  /// one question.
+  CudaDependencyTrees(Cuda& cuda, const CudaScores& scores, bool keep = true);
+  ~CudaDependencyTrees();
+  CudaDependencyTrees(CudaDependencyTrees&&) noexcept;
+  CudaDependencyTrees& operator=(CudaDependencyTrees&&) noexcept;
+
+  const CudaScores& scores() const;
+
+  /// The outcome of each sentence, into device memory.
+  void outcomes(CudaOutcome* out, void* stream);
+  void log_partition(double* out, void* stream);
+  /// Asked first, it finds everything in one launch: log Z and the entropy are then only copied.
+  void marginals(const CudaEdges& out, void* stream);
+  /// p(0 -> m) of sentence b into out[b * max_n + m - 1].
+  void root_marginals(double* out, void* stream);
+  void entropy(double* out, void* stream);
+  /// log p of k trees per sentence; -inf for heads that are not a tree under the root rule, NaN
+  /// where the first head is -1, which means that there is no tree.
+  void log_prob(std::size_t k, const CudaTreeBuffer& trees, const CudaTreeValues& out,
+                void* stream);
+  /// As hessian_product() of taproot/query.h: the derivative of the marginals along `direction`,
+  /// whose values at edges that are forbidden are ignored. NaN if one of the other values is not
+  /// finite, also where no tree has that edge.
+  void hessian_product(const ConstCudaEdges& direction, const CudaEdges& out, void* stream);
+  /// Trees first_tree, ..., first_tree + k - 1 of each sentence by Algorithm::kAuto: those that the
+  /// CPU samples for the same seed and ids.
+  void sample(std::size_t k, std::uint64_t seed, std::uint32_t first_tree,
+              const CudaTreeBuffer& out, void* stream);
+  /// k trees per sentence by WithoutReplacementAlgorithm::kBeam. It has outcomes of its own, since
+  /// a beam may be out of range where an elimination is not: batches with a sentence of more than
+  /// 1023 words are.
+  void sample_without_replacement(std::size_t k, std::uint64_t seed, CudaOutcome* outcomes,
+                                  const CudaWithoutReplacement& out, void* stream);
+
+  struct Impl;
+
+ private:
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays on a CUDA device, in and out through DLPack: nothing is copied to the host, everything is
-// on the caller's stream.
+// Arrays on a CUDA device, in and out through DLPack: nothing is copied to the host, and everything
+// happens on the caller's stream.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "arrays.h"
 #include "gil.h"
@@ -25,174 +26,244 @@ using OnDevice = nb::ndarray<T, nb::c_contig, nb::device::cuda>;
 using DeviceFloats = nb::ndarray<nb::device::cuda>;
 using ReadFloats = nb::ndarray<nb::ro, nb::device::cuda>;
 using Lengths = std::optional<OnDevice<const std::int32_t>>;
+using Ids = std::optional<OnDevice<const std::int64_t>>;
 
 void require(bool holds, const char* what) {
-  if (!holds) throw std::invalid_argument(std::string("[DeviceQueue] ") + what);
+  if (!holds) throw std::invalid_argument(std::string("[CudaDependencyTrees] ") + what);
 }
 
+bool is_multi(const std::string& root) {
+  require(root == "single" || root == "multi", "root must be \"single\" or \"multi\"");
+  return root == "multi";
+}
+
+Precision precision_named(const std::string& name) {
+  if (name == "float64") return Precision::kFloat64;
+  if (name == "float32") return Precision::kFloat32;
+  throw std::invalid_argument("[Cuda] precision must be \"float64\" or \"float32\", not \"" + name +
+                              "\"");
+}
+
+// float64 or float32.
 template <typename Array>
-bool holds_doubles(const Array& array) {
-  return array.dtype() == nb::dtype<double>();
+bool holds_doubles(const Array& array, const char* message) {
+  const bool doubles = array.dtype() == nb::dtype<double>();
+  require(doubles || array.dtype() == nb::dtype<float>(), message);
+  return doubles;
 }
 
 // [B][N+1][N+1], any strides.
-CudaScores scores_of(const ReadFloats& array, const Lengths& lengths, bool multi,
-                     const OnDevice<std::int32_t>& outcomes) {
+CudaScores scores_of(const ReadFloats& array, const Lengths& lengths, const std::string& root,
+                     const Ids& ids) {
   require(array.ndim() == 3 && array.shape(1) == array.shape(2) && array.shape(1) > 0,
           "scores must have shape (B, N+1, N+1)");
-  require(holds_doubles(array) || array.dtype() == nb::dtype<float>(),
-          "scores must be float32 or float64");
   require(!lengths || lengths->size() == array.shape(0), "lengths must have shape (B,)");
-  require(outcomes.size() == 3 * array.shape(0), "outcomes must have shape (B, 3)");
+  require(!ids || ids->size() == array.shape(0), "ids must have shape (B,)");
   CudaScores scores;
   scores.data = array.data();
-  scores.is_double = holds_doubles(array);
+  scores.is_double = holds_doubles(array, "scores must be float32 or float64");
   scores.size = array.shape(0);
   scores.max_n = static_cast<int>(array.shape(1)) - 1;
   scores.sentence_stride = array.stride(0);
   scores.head_stride = array.stride(1);
   scores.modifier_stride = array.stride(2);
   scores.lengths = lengths ? lengths->data() : nullptr;
-  scores.root = multi ? RootRule::kMulti : RootRule::kSingle;
+  // The same 64 bits: frameworks have few functions for unsigned numbers.
+  scores.ids = ids ? reinterpret_cast<const std::uint64_t*>(ids->data()) : nullptr;
+  scores.root = is_multi(root) ? RootRule::kMulti : RootRule::kSingle;
   return scores;
 }
 
-// A value for every edge; it is the library that promises to read some of them only.
-template <typename Array>
-CudaEdges edges_in(const Array& edges, const ReadFloats& scores) {
-  require(edges.ndim() == 3 && edges.shape(0) == scores.shape(0) &&
-              edges.shape(1) == scores.shape(1) && edges.shape(2) == scores.shape(2),
-          "values of edges must have the shape of scores");
-  require(holds_doubles(edges) || edges.dtype() == nb::dtype<float>(),
-          "values of edges must be float32 or float64");
-  return {const_cast<void*>(static_cast<const void*>(edges.data())), holds_doubles(edges),
-          edges.stride(0), edges.stride(1), edges.stride(2)};
-}
-
-// Trees as [k][B][N].
-CudaTrees trees_in(const OnDevice<std::int32_t>& heads, const CudaScores& scores) {
-  require(heads.ndim() == 3 && heads.shape(1) == scores.size &&
-              heads.shape(2) == static_cast<std::size_t>(scores.max_n),
-          "heads must have shape (k, B, N)");
-  return {heads.data(), heads.stride(1), heads.stride(0)};
-}
-
-CudaOutcome* outcomes_in(const OnDevice<std::int32_t>& outcomes) {
-  static_assert(sizeof(CudaOutcome) == 3 * sizeof(std::int32_t));
-  return reinterpret_cast<CudaOutcome*>(outcomes.data());
-}
-
-// One for each device, stream and precision: its workspace is that of the calls in flight.
-class DeviceQueue {
+// CudaDependencyTrees with the arrays that it reads.
+class BoundTrees {
  public:
-  DeviceQueue(std::uintptr_t stream, bool in_double)
-      : cuda_(in_double ? Precision::kFloat64 : Precision::kFloat32),
-        stream_(reinterpret_cast<void*>(stream)) {}
+  BoundTrees(Cuda& cuda, ReadFloats scores, Lengths lengths, const std::string& root, Ids ids,
+             bool keep)
+      : scores_(std::move(scores)),
+        lengths_(std::move(lengths)),
+        ids_(std::move(ids)),
+        trees_(cuda, scores_of(scores_, lengths_, root, ids_), keep) {}
 
-  void log_partition(ReadFloats scores, Lengths lengths, bool multi,
-                     OnDevice<std::int32_t> outcomes, OnDevice<double> out) {
-    const CudaScores in = scores_of(scores, lengths, multi, outcomes);
-    require(out.size() == in.size, "out must have shape (B,)");
-    run([&] { cuda_.log_partition(in, outcomes_in(outcomes), out.data(), stream_); });
+  void outcomes(OnDevice<std::int32_t> out, std::uintptr_t stream) {
+    CudaOutcome* const to = outcomes_in(out);
+    run([&] { trees_.outcomes(to, at(stream)); });
   }
-
-  void marginals(ReadFloats scores, Lengths lengths, bool multi, OnDevice<std::int32_t> outcomes,
-                 DeviceFloats out, OnDevice<double> log_z) {
-    const CudaScores in = scores_of(scores, lengths, multi, outcomes);
-    const CudaEdges edges = edges_in(out, scores);
-    require(log_z.size() == in.size, "log_z must have shape (B,)");
-    run([&] { cuda_.marginals(in, outcomes_in(outcomes), edges, log_z.data(), stream_); });
+  void log_partition(OnDevice<double> out, std::uintptr_t stream) {
+    require(out.size() == size(), "out must have shape (B,)");
+    run([&] { trees_.log_partition(out.data(), at(stream)); });
   }
-
-  void hessian_product(ReadFloats scores, Lengths lengths, bool multi, ReadFloats direction,
-                       OnDevice<std::int32_t> outcomes, DeviceFloats out) {
-    const CudaScores in = scores_of(scores, lengths, multi, outcomes);
-    const CudaEdges to = edges_in(out, scores);
-    const CudaEdges along = edges_in(direction, scores);
-    run([&] { cuda_.hessian_product(in, along, outcomes_in(outcomes), to, stream_); });
+  void entropy(OnDevice<double> out, std::uintptr_t stream) {
+    require(out.size() == size(), "out must have shape (B,)");
+    run([&] { trees_.entropy(out.data(), at(stream)); });
   }
-
-  void sample(ReadFloats scores, Lengths lengths, bool multi, std::uint64_t seed,
-              std::uint32_t first_sentence, OnDevice<std::int32_t> outcomes,
-              OnDevice<std::int32_t> heads) {
-    const CudaScores in = scores_of(scores, lengths, multi, outcomes);
-    const CudaTrees to = trees_in(heads, in);
-    run([&] {
-      cuda_.sample(in, heads.shape(0), seed, outcomes_in(outcomes), to, stream_, first_sentence);
-    });
+  void root_marginals(OnDevice<double> out, std::uintptr_t stream) {
+    require(out.ndim() == 2 && out.shape(0) == size() && out.shape(1) == words(),
+            "out must have shape (B, N)");
+    run([&] { trees_.root_marginals(out.data(), at(stream)); });
   }
-
-  void sample_without_replacement(ReadFloats scores, Lengths lengths, bool multi,
-                                  std::uint64_t seed, std::uint32_t first_sentence,
-                                  OnDevice<std::int32_t> outcomes, OnDevice<std::int32_t> heads,
-                                  OnDevice<double> log_prob, OnDevice<double> gumbel,
-                                  OnDevice<double> kappa, OnDevice<std::int32_t> counts) {
-    const CudaScores in = scores_of(scores, lengths, multi, outcomes);
-    const CudaWithoutReplacement out{trees_in(heads, in), log_prob.data(), gumbel.data(),
-                                     kappa.data(), counts.data()};
-    const std::size_t trees = heads.shape(0) * in.size;
-    require(log_prob.size() == trees && gumbel.size() == trees,
-            "log_prob and gumbel must have shape (B, k)");
-    require(kappa.size() == in.size && counts.size() == in.size,
+  void marginals(DeviceFloats out, std::uintptr_t stream) {
+    const auto edges = edges_in<CudaEdges>(out);
+    run([&] { trees_.marginals(edges, at(stream)); });
+  }
+  void hessian_product(ReadFloats direction, DeviceFloats out, std::uintptr_t stream) {
+    const auto along = edges_in<ConstCudaEdges>(direction);
+    const auto to = edges_in<CudaEdges>(out);
+    run([&] { trees_.hessian_product(along, to, at(stream)); });
+  }
+  void log_prob(OnDevice<std::int32_t> heads, OnDevice<double> out, std::uintptr_t stream) {
+    const CudaTreeBuffer trees = trees_in(heads);
+    require(out.ndim() == 2 && out.shape(0) == heads.shape(0) && out.shape(1) == size(),
+            "out must have shape (k, B)");
+    const CudaTreeValues values{out.data(), 1, static_cast<std::ptrdiff_t>(size())};
+    run([&] { trees_.log_prob(heads.shape(0), trees, values, at(stream)); });
+  }
+  void sample(std::uint64_t seed, std::uint32_t first_tree, OnDevice<std::int32_t> heads,
+              std::uintptr_t stream) {
+    const CudaTreeBuffer out = trees_in(heads);
+    run([&] { trees_.sample(heads.shape(0), seed, first_tree, out, at(stream)); });
+  }
+  void sample_without_replacement(std::uint64_t seed, OnDevice<std::int32_t> outcomes,
+                                  OnDevice<std::int32_t> heads, OnDevice<double> log_prob,
+                                  OnDevice<double> gumbel, OnDevice<double> weights,
+                                  OnDevice<double> kappa, OnDevice<std::int32_t> counts,
+                                  std::uintptr_t stream) {
+    const CudaWithoutReplacement out{trees_in(heads), log_prob.data(), gumbel.data(),
+                                     weights.data(),  kappa.data(),    counts.data()};
+    const std::size_t trees = heads.shape(0) * size();
+    require(log_prob.size() == trees && gumbel.size() == trees && weights.size() == trees,
+            "log_prob, gumbel and weights must have shape (B, k)");
+    require(kappa.size() == size() && counts.size() == size(),
             "kappa and counts must have shape (B,)");
-    run([&] {
-      cuda_.sample_without_replacement(in, heads.shape(0), seed, outcomes_in(outcomes), out,
-                                       stream_, first_sentence);
-    });
-  }
-
-  std::uint64_t launches() {
-    const Released released;
-    const std::lock_guard lock(mutex_);
-    return cuda_.statistics().launches;
+    CudaOutcome* const to = outcomes_in(outcomes);
+    run([&] { trees_.sample_without_replacement(heads.shape(0), seed, to, out, at(stream)); });
   }
 
  private:
+  std::size_t size() const { return scores_.shape(0); }
+  std::size_t words() const { return scores_.shape(1) - 1; }
+  static void* at(std::uintptr_t stream) { return reinterpret_cast<void*>(stream); }
+
+  // A value for every edge.
+  template <typename Edges, typename Array>
+  Edges edges_in(const Array& edges) const {
+    require(edges.ndim() == 3 && edges.shape(0) == scores_.shape(0) &&
+                edges.shape(1) == scores_.shape(1) && edges.shape(2) == scores_.shape(2),
+            "values of edges must have the shape of scores");
+    const bool doubles = holds_doubles(edges, "values of edges must be float32 or float64");
+    return {edges.data(), doubles, edges.stride(0), edges.stride(1), edges.stride(2), nullptr};
+  }
+  // Trees as [k][B][N].
+  CudaTreeBuffer trees_in(const OnDevice<std::int32_t>& heads) const {
+    require(heads.ndim() == 3 && heads.shape(1) == size() && heads.shape(2) == words(),
+            "heads must have shape (k, B, N)");
+    return {heads.data(), heads.stride(1), heads.stride(0)};
+  }
+  CudaOutcome* outcomes_in(const OnDevice<std::int32_t>& outcomes) const {
+    static_assert(sizeof(CudaOutcome) == 3 * sizeof(std::int32_t));
+    require(outcomes.size() == 3 * size(), "outcomes must have shape (B, 3)");
+    return reinterpret_cast<CudaOutcome*>(outcomes.data());
+  }
   template <typename Work>
-  void run(Work&& work) {
+  static void run(Work&& work) {
     const Released released;
-    const std::lock_guard lock(mutex_);
     work();
   }
 
-  Cuda cuda_;
-  void* stream_;
-  std::mutex mutex_;
+  ReadFloats scores_;
+  Lengths lengths_;
+  Ids ids_;
+  CudaDependencyTrees trees_;
 };
+
+nb::dict statistics_of(const Cuda& cuda) {
+  CudaStatistics found;
+  {
+    const Released released;
+    found = cuda.statistics();
+  }
+  nb::dict statistics;
+  statistics["launches"] = found.launches;
+  statistics["eliminations"] = found.eliminations;
+  statistics["on_cpu"] = found.on_cpu;
+  statistics["fallbacks"] = found.fallbacks;
+  statistics["exact"] = found.exact;
+  return statistics;
+}
+
+// The status of an outcome on a device by its name, and "out_of_range".
+std::string status_name(int status) {
+  if (status == kCudaOutOfRange) return "out_of_range";
+  return std::string(to_string(static_cast<Status>(status)));
+}
+
+void init_trees(nb::module_& m) {
+  const auto out = nb::arg("out").noconvert();
+  const auto heads = nb::arg("heads").noconvert();
+  const auto outcomes = nb::arg("outcomes").noconvert();
+  nb::class_<BoundTrees>(
+      m, "CudaDependencyTrees",
+      "Distributions over the trees of a batch whose scores are on a CUDA device: for arrays of "
+      "any "
+      "framework that has\n__dlpack__.\n\n"
+      "The first question eliminates; what it finds is kept on the device, unless keep is False, "
+      "and used by the others.\nNothing is allocated for the caller, copied to the host or waited "
+      "for: answers go into the arrays given, on the\nstream given (its address; 0 is the default "
+      "stream). Scores are (B, N+1, N+1), float32 or float64, of any strides;\nlengths (B,), "
+      "int32, "
+      "and ids (B,), int64, or None; trees (k, B, N), int32; outcomes (B, 3), int32: the number of "
+      "a\nstatus (cuda_status names it), and the cell of a bad score. A sentence that is not ok "
+      "leaves its answers as they were.")
+      .def(nb::init<Cuda&, ReadFloats, Lengths, const std::string&, Ids, bool>(), "cuda"_a,
+           nb::arg("scores").noconvert(), nb::arg("lengths").noconvert().none() = nb::none(),
+           "root"_a = "single", nb::arg("ids").noconvert().none() = nb::none(), "keep"_a = true)
+      .def("outcomes", &BoundTrees::outcomes, out, "stream"_a)
+      .def("log_partition", &BoundTrees::log_partition, out, "stream"_a)
+      .def("entropy", &BoundTrees::entropy, out, "stream"_a)
+      .def("marginals", &BoundTrees::marginals, out, "stream"_a)
+      .def("root_marginals", &BoundTrees::root_marginals, out, "stream"_a)
+      .def("hessian_product", &BoundTrees::hessian_product, nb::arg("direction").noconvert(), out,
+           "stream"_a)
+      .def("log_prob", &BoundTrees::log_prob, heads, out, "stream"_a)
+      .def("sample", &BoundTrees::sample, "seed"_a, "first_tree"_a, heads, "stream"_a)
+      .def("sample_without_replacement", &BoundTrees::sample_without_replacement, "seed"_a,
+           outcomes, heads, nb::arg("log_prob").noconvert(), nb::arg("gumbel").noconvert(),
+           nb::arg("weights").noconvert(), nb::arg("kappa").noconvert(),
+           nb::arg("counts").noconvert(), "stream"_a);
+}
 
 }  // namespace
 
 void init_cuda(nb::module_& m) {
   m.def("cuda_available", &cuda_available,
-        "Whether this build has CUDA, and this machine a device for it.");
-  m.def("cuda_description", &cuda_description, "What the device is called, or why there is none.");
-  const auto scores = nb::arg("scores").noconvert();
-  const auto lengths = nb::arg("lengths").noconvert().none();
-  const auto outcomes = nb::arg("outcomes").noconvert();
-  const auto out = nb::arg("out").noconvert();
-  const auto heads = nb::arg("heads").noconvert();
-  nb::class_<DeviceQueue>(m, "DeviceQueue",
-                          "Work on a CUDA device, on one of its streams: for arrays of any "
-                          "framework that has __dlpack__.\n\n"
-                          "Nothing is allocated for the caller, copied to the host or waited for. "
-                          "Scores are (B, N+1, N+1), float32 or\n"
-                          "float64, of any strides; lengths (B,), int32, or None; outcomes (B, 3), "
-                          "int32: a status, 0 for ok (and 100\n"
-                          "where only the CPU has the answer), and the cell of a bad score. Trees "
-                          "are (k, B, N), int32.")
-      .def(nb::init<std::uintptr_t, bool>(), "stream"_a, "in_double"_a)
-      .def("log_partition", &DeviceQueue::log_partition, scores, lengths, "multi"_a, outcomes, out)
-      .def("marginals", &DeviceQueue::marginals, scores, lengths, "multi"_a, outcomes, out,
-           nb::arg("log_z").noconvert())
-      .def("hessian_product", &DeviceQueue::hessian_product, scores, lengths, "multi"_a,
-           nb::arg("direction").noconvert(), outcomes, out)
-      .def("sample", &DeviceQueue::sample, scores, lengths, "multi"_a, "seed"_a, "first_sentence"_a,
-           outcomes, heads)
-      .def("sample_without_replacement", &DeviceQueue::sample_without_replacement, scores, lengths,
-           "multi"_a, "seed"_a, "first_sentence"_a, outcomes, heads,
-           nb::arg("log_prob").noconvert(), nb::arg("gumbel").noconvert(),
-           nb::arg("kappa").noconvert(), nb::arg("counts").noconvert())
-      .def("launches", &DeviceQueue::launches);
+        "Whether this build has CUDA and this machine a device for it.");
+  m.def("cuda_description", &cuda_description,
+        "The name of the device, or the reason why there is none.");
+  m.def("cuda_status", &status_name, "status"_a,
+        "The name of a status that a CUDA device wrote; \"out_of_range\" if only the CPU has the "
+        "answer.");
+  m.def(
+      "describe_outcome",
+      [](int status, int head, int modifier, std::size_t sentence) {
+        return describe({static_cast<Status>(status), head, modifier}, sentence);
+      },
+      "status"_a, "head"_a, "modifier"_a, "sentence"_a,
+      "A sentence in plain English that names what is wrong and where.");
+  nb::class_<Cuda>(m, "Cuda",
+                   "The CUDA device that is current when this object is made, with the memory that "
+                   "it keeps from call to call.")
+      .def(
+          "__init__",
+          [](Cuda* self, const std::string& precision) {
+            new (self) Cuda(precision_named(precision));
+          },
+          "precision"_a = "float64")
+      .def(
+          "statistics", &statistics_of,
+          "What was done so far: launches of kernels, eliminations of batches, and more. Waits for "
+          "the device.")
+      .def("release", &Cuda::release, nb::call_guard<nb::gil_scoped_release>(),
+           "Gives memory that no object uses back to the device. Waits for the device.");
+  init_trees(m);
 }
 
 }  // namespace taproot::python

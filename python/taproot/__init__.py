@@ -19,7 +19,7 @@ from ._results import (
     horvitz_thompson_weight,
     inclusion_probability,
 )
-from ._taproot import DeviceQueue, cuda_available, cuda_description
+from ._taproot import Cuda, CudaDependencyTrees, cuda_available, cuda_description
 from ._taproot import version as _version
 from ._threads import get_num_threads, set_num_threads
 
@@ -28,8 +28,9 @@ __version__ = _version()
 __all__ = [
     "BestTrees",
     "Constraints",
+    "Cuda",
+    "CudaDependencyTrees",
     "DependencyTrees",
-    "DeviceQueue",
     "Drawing",
     "KBestIterator",
     "LabeledTrees",

@@ -90,33 +90,67 @@ def inclusion_probability(log_prob: Annotated[NDArray[numpy.float64], dict(order
 def horvitz_thompson_weight(log_prob: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], kappa: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu')]) -> None: ...
 
 def cuda_available() -> bool:
-    """Whether this build has CUDA, and this machine a device for it."""
+    """Whether this build has CUDA and this machine a device for it."""
 
 def cuda_description() -> str:
-    """What the device is called, or why there is none."""
+    """The name of the device, or the reason why there is none."""
 
-class DeviceQueue:
+def cuda_status(status: int) -> str:
     """
-    Work on a CUDA device, on one of its streams: for arrays of any framework that has __dlpack__.
-
-    Nothing is allocated for the caller, copied to the host or waited for. Scores are (B, N+1, N+1), float32 or
-    float64, of any strides; lengths (B,), int32, or None; outcomes (B, 3), int32: a status, 0 for ok (and 100
-    where only the CPU has the answer), and the cell of a bad score. Trees are (k, B, N), int32.
+    The name of a status that a CUDA device wrote; "out_of_range" if only the CPU has the answer.
     """
 
-    def __init__(self, stream: int, in_double: bool) -> None: ...
+def describe_outcome(status: int, head: int, modifier: int, sentence: int) -> str:
+    """A sentence in plain English that names what is wrong and where."""
 
-    def log_partition(self, scores: Annotated[NDArray, dict(device='cuda', writable=False)], lengths: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda', writable=False)] | None, multi: bool, outcomes: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], out: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')]) -> None: ...
+class Cuda:
+    """
+    The CUDA device that is current when this object is made, with the memory that it keeps from call to call.
+    """
 
-    def marginals(self, scores: Annotated[NDArray, dict(device='cuda', writable=False)], lengths: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda', writable=False)] | None, multi: bool, outcomes: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], out: Annotated[NDArray, dict(device='cuda')], log_z: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')]) -> None: ...
+    def __init__(self, precision: str = 'float64') -> None: ...
 
-    def hessian_product(self, scores: Annotated[NDArray, dict(device='cuda', writable=False)], lengths: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda', writable=False)] | None, multi: bool, direction: Annotated[NDArray, dict(device='cuda', writable=False)], outcomes: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], out: Annotated[NDArray, dict(device='cuda')]) -> None: ...
+    def statistics(self) -> dict:
+        """
+        What was done so far: launches of kernels, eliminations of batches, and more. Waits for the device.
+        """
 
-    def sample(self, scores: Annotated[NDArray, dict(device='cuda', writable=False)], lengths: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda', writable=False)] | None, multi: bool, seed: int, first_sentence: int, outcomes: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')]) -> None: ...
+    def release(self) -> None:
+        """
+        Gives memory that no object uses back to the device. Waits for the device.
+        """
 
-    def sample_without_replacement(self, scores: Annotated[NDArray, dict(device='cuda', writable=False)], lengths: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda', writable=False)] | None, multi: bool, seed: int, first_sentence: int, outcomes: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], log_prob: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], gumbel: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], kappa: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], counts: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')]) -> None: ...
+class CudaDependencyTrees:
+    """
+    Distributions over the trees of a batch whose scores are on a CUDA device: for arrays of any framework that has
+    __dlpack__.
 
-    def launches(self) -> int: ...
+    The first question eliminates; what it finds is kept on the device, unless keep is False, and used by the others.
+    Nothing is allocated for the caller, copied to the host or waited for: answers go into the arrays given, on the
+    stream given (its address; 0 is the default stream). Scores are (B, N+1, N+1), float32 or float64, of any strides;
+    lengths (B,), int32, and ids (B,), int64, or None; trees (k, B, N), int32; outcomes (B, 3), int32: the number of a
+    status (cuda_status names it), and the cell of a bad score. A sentence that is not ok leaves its answers as they were.
+    """
+
+    def __init__(self, cuda: Cuda, scores: Annotated[NDArray, dict(device='cuda', writable=False)], lengths: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda', writable=False)] | None = None, root: str = 'single', ids: Annotated[NDArray[numpy.int64], dict(order='C', device='cuda', writable=False)] | None = None, keep: bool = True) -> None: ...
+
+    def outcomes(self, out: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], stream: int) -> None: ...
+
+    def log_partition(self, out: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], stream: int) -> None: ...
+
+    def entropy(self, out: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], stream: int) -> None: ...
+
+    def marginals(self, out: Annotated[NDArray, dict(device='cuda')], stream: int) -> None: ...
+
+    def root_marginals(self, out: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], stream: int) -> None: ...
+
+    def hessian_product(self, direction: Annotated[NDArray, dict(device='cuda', writable=False)], out: Annotated[NDArray, dict(device='cuda')], stream: int) -> None: ...
+
+    def log_prob(self, heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], out: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], stream: int) -> None: ...
+
+    def sample(self, seed: int, first_tree: int, heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], stream: int) -> None: ...
+
+    def sample_without_replacement(self, seed: int, outcomes: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], log_prob: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], gumbel: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], weights: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], kappa: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], counts: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], stream: int) -> None: ...
 
 def tree_svg(words: Sequence[str], heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)], labels: Sequence[str]) -> str: ...
 

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scores on a CUDA device: what ``taproot.DependencyTrees`` is for those in memory, with tensors in and out.
 
-Nothing is copied to the host but one small status a sentence, which says whether there is an answer; all work is on
-PyTorch's current stream. What is not done on the device says so.
+All work is done by ``CudaDependencyTrees`` on PyTorch's current stream. It keeps the factors of the batch on the
+device, so that later questions do not eliminate again. The outcomes of the sentences are copied to the host once;
+sentences that only the CPU can answer are answered there. What a device does not do raises an error.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,22 +21,26 @@ from ._arrays import as_count, as_seed
 from ._distribution import Root
 from ._errors import raise_failures
 from ._results import WithoutReplacementSample
-from ._torch_tree import is_tree
 
-_STATUS = ["ok", "no_tree", "bad_score", "empty", "step_limit", "numerical_loss"]
-_OUT_OF_RANGE = 100  # There is an answer, but not in double: the CPU has it.
-
-# A queue has a workspace for the calls in flight, so there is one for each stream.
-_queues: dict[tuple[int, int, bool], _taproot.DeviceQueue] = {}
+# One per device and precision. Each keeps the memory that it has used, in the order of streams.
+_devices: dict[tuple[int, str], _taproot.Cuda] = {}
 
 
-def _weights(log_prob: Tensor, kappa: Tensor) -> Tensor:
-    """taproot.horvitz_thompson_weight where the trees are: p / q [B, k], and 0 where there is no tree."""
-    kappa = kappa[:, None]
-    x = torch.exp(log_prob - kappa)
-    rest = -torch.expm1(-x)
-    small = torch.exp(kappa) * torch.where(x > 0, x / rest, torch.ones_like(x))
-    return torch.where(log_prob > -torch.inf, torch.where(x < 1, small, torch.exp(log_prob) / rest), 0.0)
+def release_memory() -> None:
+    """Gives the device memory that taproot keeps for later calls back to the device, where no distribution uses it."""
+    for cuda in _devices.values():
+        cuda.release()
+
+
+release_memory.__module__ = "taproot.torch"
+
+
+def _cuda(device: int, precision: str) -> _taproot.Cuda:
+    key = (device, precision)
+    if key not in _devices:
+        with torch.cuda.device(device):
+            _devices[key] = _taproot.Cuda(precision)
+    return _devices[key]
 
 
 class CudaTrees:
@@ -62,6 +69,7 @@ class CudaTrees:
                     f"lengths[{b}] is {int(of_sentences[b])}, and the scores are for up to {self._n} words"
                 )
             self._lengths = of_sentences.to(scores.device, torch.int32).contiguous()
+        self._trees = self._factored("float64" if scores.dtype == torch.float64 else "float32", keep=True)
 
     def __len__(self) -> int:
         return self._batch
@@ -70,125 +78,133 @@ class CudaTrees:
     def lengths(self) -> Tensor:
         if self._lengths is not None:
             return self._lengths
-        return torch.full((self._batch,), self._n, dtype=torch.int32, device=self._scores.device)
+        return self._full((self._batch,), torch.int32, self._n)
 
-    def _queue(self, in_double: bool) -> _taproot.DeviceQueue:
-        device = self._scores.device.index or 0
-        key = (device, torch.cuda.current_stream(device).cuda_stream, in_double)
-        if key not in _queues:
-            _queues[key] = _taproot.DeviceQueue(key[1], key[2])
-        return _queues[key]
+    def _factored(self, precision: str, keep: bool) -> _taproot.CudaDependencyTrees:
+        cuda = _cuda(self._scores.device.index or 0, precision)
+        return _taproot.CudaDependencyTrees(cuda, self._scores, self._lengths, self._root, None, keep)
 
-    def _empty(self, shape: tuple[int, ...], dtype: torch.dtype, fill: float | None = None) -> Tensor:
-        if fill is None:
-            return torch.empty(shape, dtype=dtype, device=self._scores.device)
-        return torch.full(shape, fill, dtype=dtype, device=self._scores.device)
+    @property
+    def _stream(self) -> int:
+        return torch.cuda.current_stream(self._scores.device).cuda_stream
 
-    def _ask(self, operation: str, *arguments: Any) -> list[int]:
-        """Runs it, raises where a sentence has no answer; the sentences that only the CPU can answer come back."""
+    def _empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+        return torch.empty(shape, dtype=dtype, device=self._scores.device)
+
+    def _full(self, shape: tuple[int, ...], dtype: torch.dtype, value: float) -> Tensor:
+        return torch.full(shape, value, dtype=dtype, device=self._scores.device)
+
+    def _edges(self, dtype: torch.dtype) -> Tensor:
+        shape = (self._batch, self._n + 1, self._n + 1)
+        # What lies beyond a sentence's length is not written.
+        return self._empty(shape, dtype) if self._lengths is None else self._full(shape, dtype, 0)
+
+    def _out_of_range(self, outcomes: Tensor) -> list[int]:
+        """The sentences that only the CPU can answer. Raises where one has no answer."""
+        failures, rest = [], []
+        for b, (status, head, modifier) in enumerate(outcomes.cpu().tolist()):
+            name = _taproot.cuda_status(status)
+            if name == "out_of_range":
+                rest.append(b)
+            elif name != "ok":
+                failures.append((b, name, _taproot.describe_outcome(status, head, modifier, b)))
+        if failures:
+            raise_failures(failures)
+        return rest
+
+    @cached_property
+    def _rest(self) -> list[int]:
         outcomes = self._empty((self._batch, 3), torch.int32)
-        # Beams of long sentences are faster in double, and derivatives are differences.
-        in_double = self._scores.dtype == torch.float64 or operation not in ("log_partition", "marginals", "sample")
-        with torch.cuda.device(self._scores.device):
-            run = getattr(self._queue(in_double), operation)
-            run(self._scores, self._lengths, self._root == "multi", *arguments[:-1], outcomes, *arguments[-1])
-        if self._batch == 0:
-            return []
-        statuses = outcomes[:, 0].cpu().tolist()
-        lost = [b for b, status in enumerate(statuses) if status not in (0, _OUT_OF_RANGE)]
-        if lost:
-            self._on_cpu(lost).log_partition()  # Says what is wrong in the words of the CPU.
-            raise_failures([(b, _STATUS[statuses[b]], f"sentence {b}: {_STATUS[statuses[b]]}") for b in lost])
-        return [b for b, status in enumerate(statuses) if status == _OUT_OF_RANGE]
+        self._trees.outcomes(outcomes, self._stream)
+        return self._out_of_range(outcomes)
 
     def _on_cpu(self, sentences: list[int]) -> _distribution.DependencyTrees:
-        """Those sentences on the CPU; the others are there by name only, so that numbers stay what they are."""
-        scores = torch.zeros((max(sentences) + 1, self._n + 1, self._n + 1), dtype=self._scores.dtype)
-        lengths = torch.ones(len(scores), dtype=torch.int32)
-        for b in sentences:
-            scores[b] = self._scores[b].cpu()
-            lengths[b] = int(self.lengths[b])
-        return _distribution.DependencyTrees(scores.numpy(), lengths.numpy(), self._root)
+        return _distribution.DependencyTrees(
+            self._scores[sentences].cpu().numpy(),
+            self.lengths[sentences].cpu().numpy(),
+            self._root,
+            ids=np.array(sentences, np.int64),
+            copy=False,
+        )
+
+    def _finished(
+        self, out: Tensor, axis: int, ask: Callable[[_distribution.DependencyTrees, list[int]], Any]
+    ) -> Tensor:
+        """The answers, with those of sentences that only the CPU has, along an axis of sentences."""
+        rest = self._rest
+        if rest:
+            found = torch.from_numpy(np.ascontiguousarray(ask(self._on_cpu(rest), rest))).to(out)
+            out.index_copy_(axis, torch.tensor(rest, device=out.device), found)
+        return out
 
     def log_partition(self) -> Tensor:
+        """In float64."""
         out = self._empty((self._batch,), torch.float64)
-        rest = self._ask("log_partition", (out,))
-        if rest:
-            out[rest] = torch.from_numpy(self._on_cpu(rest).log_partition()).to(out.device)[rest]
-        return out
+        self._trees.log_partition(out, self._stream)
+        return self._finished(out, 0, lambda cpu, _: cpu.log_partition())
 
     def marginals(self) -> Tensor:
-        # What lies beyond a sentence's length is left alone.
-        fill = None if self._lengths is None else 0.0
-        out = self._empty((self._batch, self._n + 1, self._n + 1), self._scores.dtype, fill)
-        rest = self._ask("marginals", (out, self._empty((self._batch,), torch.float64)))
-        if rest:
-            out[rest] = torch.from_numpy(self._on_cpu(rest).marginals()).to(out)[rest]
-        return out
+        """In the dtype of the scores. Asked first, it finds log Z and the entropy too, in the same launch."""
+        out = self._edges(self._scores.dtype)
+        self._trees.marginals(out, self._stream)
+        return self._finished(out, 0, lambda cpu, _: cpu.marginals())
+
+    def entropy(self) -> Tensor:
+        """In float64."""
+        out = self._empty((self._batch,), torch.float64)
+        self._trees.entropy(out, self._stream)
+        return self._finished(out, 0, lambda cpu, _: cpu.entropy())
 
     def hessian_product(self, direction: Tensor) -> Tensor:
         """In float64; direction [B, N+1, N+1]."""
-        fill = None if self._lengths is None else 0.0
-        out = self._empty((self._batch, self._n + 1, self._n + 1), torch.float64, fill)
-        rest = self._ask("hessian_product", direction.detach().resolve_neg(), (out,))
-        if rest:
-            vectors = np.zeros((max(rest) + 1, self._n + 1, self._n + 1))
-            vectors[rest] = direction[rest].double().cpu().numpy()
-            found = self._on_cpu(rest)._hessian_product(vectors)
-            out[rest] = torch.from_numpy(found).to(out.device)[rest]
-        return out
-
-    def entropy(self) -> Tensor:
-        # Columns are centered first: what they have in common would only round.
-        scores = self._scores.double()
-        top = scores[:, :, 1:].amax(1, keepdim=True)
-        centered = scores.clone()
-        centered[:, :, 1:] -= torch.where(torch.isfinite(top), top, torch.zeros_like(top))
-        trees = CudaTrees(centered, self._lengths, self._root)
-        p = trees.marginals()
-        return trees.log_partition() - torch.where(p > 0, p * centered, torch.zeros_like(p)).sum((-2, -1))
+        direction = direction.detach().resolve_neg()
+        out = self._edges(torch.float64)
+        self._trees.hessian_product(direction, out, self._stream)
+        return self._finished(
+            out, 0, lambda cpu, rest: cpu._hessian_product(direction[rest].double().cpu().contiguous().numpy())
+        )
 
     def log_prob(self, heads: Tensor) -> Tensor:
-        """Of trees [k, B, N]; -inf for what is none."""
-        words = torch.arange(1, self._n + 1, device=heads.device)
-        real = words <= self.lengths[:, None]
-        valid = is_tree(heads, self.lengths, self._root)
-        into = torch.where(real & valid[..., None], heads, torch.zeros_like(heads)).long()
-        of_edges = (
-            self._scores.double()
-            .expand(len(heads), -1, -1, -1)
-            .gather(2, torch.nn.functional.pad(into, (1, 0))[:, :, None])
-        )
-        total = torch.where(real, of_edges[:, :, 0, 1:], torch.zeros((), dtype=torch.float64, device=heads.device)).sum(
-            -1
-        )
-        return torch.where(valid, total - self.log_partition(), torch.full_like(total, -torch.inf))
+        """Of trees [k, B, N], in float64; -inf for heads that are not a tree, NaN for rows of -1."""
+        # Clamped, so that a head that does not exist is none in 32 bits either.
+        heads = heads.clamp(-2, self._n + 1).to(torch.int32).contiguous()
+        out = self._empty((len(heads), self._batch), torch.float64)
+        self._trees.log_prob(heads, out, self._stream)
+        return self._finished(out, 1, lambda cpu, rest: cpu.log_prob(heads[:, rest].cpu().numpy()))
 
     def sample(self, k: int, seed: int, algorithm: str) -> Tensor:
         if algorithm != "auto":
             raise ValueError(f'on a device there is the algorithm "auto" alone, not {algorithm!r}')
-        heads = self._empty((as_count(k), self._batch, self._n), torch.int32, -1)
-        rest = self._ask("sample", as_seed(seed), 0, (heads,))
-        if rest:
-            heads[:, rest] = torch.from_numpy(self._on_cpu(rest).sample(k, seed)).to(heads)[:, rest]
-        return heads
+        heads = self._empty((as_count(k), self._batch, self._n), torch.int32)
+        self._trees.sample(as_seed(seed), 0, heads, self._stream)
+        return self._finished(heads, 1, lambda cpu, _: cpu.sample(k, seed))
 
     def sample_without_replacement(self, k: int, seed: int, algorithm: str) -> WithoutReplacementSample:
         if algorithm not in ("auto", "beam"):
             raise ValueError(f'on a device there is the algorithm "beam" alone, not {algorithm!r}')
         count = as_count(k)
-        heads = self._empty((count, self._batch, self._n), torch.int32, -1)
-        log_prob, gumbel = (self._empty((self._batch, count), torch.float64, -torch.inf) for _ in range(2))
+        outcomes = self._empty((self._batch, 3), torch.int32)
+        heads = self._full((count, self._batch, self._n), torch.int32, -1)
+        log_prob, gumbel = (self._full((self._batch, count), torch.float64, -torch.inf) for _ in range(2))
+        weights = self._full((self._batch, count), torch.float64, 0)
         kappa = self._empty((self._batch,), torch.float64)
-        counts = self._empty((self._batch,), torch.int32, 0)
-        rest = self._ask("sample_without_replacement", as_seed(seed), 0, (heads, log_prob, gumbel, kappa, counts))
-        if rest:
-            raise ValueError(f"sentence {rest[0]} is beyond what the device's beam can do; use the CPU for it")
+        counts = self._full((self._batch,), torch.int32, 0)
+        # Beams of long sentences are faster in float64, whatever the scores are.
+        self._factored("float64", keep=False).sample_without_replacement(
+            as_seed(seed), outcomes, heads, log_prob, gumbel, weights, kappa, counts, self._stream
+        )
+        for b in self._out_of_range(outcomes):
+            found = self._on_cpu([b]).sample_without_replacement(count, seed, "beam")
+            trees = int(found.counts[0])
+            heads[:trees, b] = torch.from_numpy(found.heads[:trees, 0]).to(heads)
+            for to, values in ((log_prob, found.log_prob), (gumbel, found.gumbel), (weights, found.weights)):
+                to[b, :trees] = torch.from_numpy(values[:trees, 0]).to(to)
+            kappa[b], counts[b] = float(found.kappa[0]), trees
         return WithoutReplacementSample(
             heads=heads,
             log_prob=log_prob.T,
             gumbel=gumbel.T,
-            weights=_weights(log_prob, kappa).T,
+            weights=weights.T,
             kappa=kappa,
             exhausted=kappa == -torch.inf,
             counts=counts,

@@ -41,17 +41,37 @@ def test_values_are_those_of_the_cpu(root: Any, n: int, lengths: Any) -> None:
     torch.testing.assert_close(d.entropy().cpu(), e.entropy(), rtol=1e-11, atol=1e-12)
     heads = e.sample((4,), seed=1)
     torch.testing.assert_close(d.log_prob(heads.cuda()).cpu(), e.log_prob(heads), rtol=1e-12, atol=1e-12)
+    heads[0, 0, 0] = 1  # A word that is its own head,
+    heads[1, 1] = -1  # and a tree that is not there.
+    found, exact = tt.log_prob(cuda, heads.cuda(), lengths, root).cpu(), tt.log_prob(scores, heads, lengths, root)
+    torch.testing.assert_close(found, exact, rtol=1e-12, atol=1e-12, equal_nan=True)
+    assert found[0, 0] == -torch.inf and found[1, 1].isnan()
     assert d.log_partition().device == cuda.device == d.marginals().device
 
 
 @needs_device
-def test_the_device_did_it() -> None:
-    cuda = scores_of(2, 6, 6).cuda()
-    tt.log_partition(cuda)
-    queue = next(iter(_torch_cuda._queues.values()))
-    before = queue.launches()
-    tt.log_partition(cuda)
-    assert queue.launches() > before
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_one_distribution_eliminates_once(dtype: Any) -> None:
+    scores = scores_of(2, 26, 26, dtype=dtype).cuda()
+    d = tt.DependencyTrees(scores)
+    device = _torch_cuda._cuda(0, "float64" if dtype == torch.float64 else "float32")
+    before = device.statistics()
+    d.log_partition(), d.marginals(), d.entropy(), d.log_prob(d.sample((100,), seed=0))
+    after = device.statistics()
+    assert after["launches"] > before["launches"], "nothing ran on the device"
+    assert after["eliminations"] == before["eliminations"] + 1
+
+
+@needs_device
+def test_memory_is_given_back() -> None:
+    d = tt.DependencyTrees(scores_of(2000, 101, 101).cuda())
+    d.marginals()
+    torch.cuda.empty_cache()
+    before = torch.cuda.mem_get_info()[0]
+    del d
+    _torch_cuda.release_memory()
+    assert torch.cuda.mem_get_info()[0] > before + 2000 * 101**2 * 8
+    assert tt.log_partition(scores_of(2, 6, 6).cuda()).isfinite().all()
 
 
 @needs_device

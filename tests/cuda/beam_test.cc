@@ -18,27 +18,26 @@ using oracle::Problem;
 using oracle::Root;
 
 template <typename Where>
-std::vector<WithoutReplacementSample> draw(Where& where, const Scores& scores, std::size_t k,
-                                           std::uint64_t seed, std::uint32_t first = 0) {
-  std::vector<WithoutReplacementSample> out(scores.size());
-  std::vector<Outcome> outcomes(scores.size());
+std::vector<WithoutReplacementSample> beam(Where& where, std::vector<ScoreView> scores,
+                                           RootRule root, std::size_t k, std::uint64_t seed) {
+  DependencyTrees trees(where, std::move(scores), with_root(root));
+  std::vector<WithoutReplacementSample> out(trees.size());
   WithoutReplacementOptions options;
   options.algorithm = WithoutReplacementAlgorithm::kBeam;
   options.seed = seed;
-  sample_without_replacement(where, scores, k, options, outcomes, out, first);
+  trees.sample_without_replacement(k, options, out);
   return out;
 }
 
 class CudaBeam : public OnDevice {
  protected:
-  // Children are drawn from sums in another order, so that a draw goes another way with a
-  // probability of about n 2^-53, and once it does, so may what follows.
+  // The device sums in another order, so that a choice falls differently with a probability of
+  // about n 2^-53; and once one does, so may those that follow.
   void expect_same(const std::vector<Problem>& problems, RootRule root, std::size_t k) {
     Pool pool;
     Cuda cuda;
-    const Scores scores = batch_of(problems, root);
-    const auto found = draw(cuda, scores, k, 3);
-    const auto exact = draw(pool, scores, k, 3);
+    const auto found = beam(cuda, views_of(problems), root, k, 3);
+    const auto exact = beam(pool, views_of(problems), root, k, 3);
     double worst = 0;
     double worst_p = 0;
     for (std::size_t b = 0; b < problems.size(); ++b) {
@@ -49,6 +48,7 @@ class CudaBeam : public OnDevice {
       for (std::size_t t = 0; t < exact[b].size(); ++t) {
         worst = std::max(worst, std::abs(found[b].gumbel[t] - exact[b].gumbel[t]));
         worst_p = std::max(worst_p, std::abs(found[b].log_prob[t] - exact[b].log_prob[t]));
+        EXPECT_NEAR(found[b].weight[t], exact[b].weight[t], 1e-7 * exact[b].weight[t]);
       }
       if (!exact[b].exhausted) {
         worst = std::max(worst, std::abs(found[b].kappa - exact[b].kappa));
@@ -65,14 +65,13 @@ class CudaBeam : public OnDevice {
     expect_ran(cuda);
   }
 
-  // In float32 the laws differ by a few n 2^-24, so that some draws go another way. Of the trees
-  // that both have, the Gumbels say how much: they are sums of log p over a tree's words.
+  // In float32 the laws differ by a few n 2^-24, so that some choices fall differently. Of the
+  // trees that both have, the Gumbels say how much: they are sums of log p over a tree's words.
   void expect_near(const std::vector<Problem>& problems, RootRule root, std::size_t k) {
     Pool pool;
     Cuda cuda(Precision::kFloat32);
-    const Scores scores = batch_of(problems, root);
-    const auto found = draw(cuda, scores, k, 3);
-    const auto exact = draw(pool, scores, k, 3);
+    const auto found = beam(cuda, views_of(problems), root, k, 3);
+    const auto exact = beam(pool, views_of(problems), root, k, 3);
     double worst = 0;
     double worst_p = 0;
     std::size_t all = 0;
@@ -172,11 +171,11 @@ TEST_F(CudaBeam, UnderflowBehindHarmlessPivots) {
   for (const Edge& e : kEdges) {
     problem.scores[static_cast<std::size_t>(e.head * 8 + e.modifier)] = e.bits * std::log(2.0);
   }
-  const Scores scores = copies_of(problem, samples(5000, 50), RootRule::kMulti);
+  const std::vector<ScoreView> scores = copies_of(problem, samples(5000, 50));
   Pool pool;
   Cuda cuda(Precision::kFloat32);
-  const auto found = draw(cuda, scores, 2, 3);
-  const auto exact = draw(pool, scores, 2, 3);
+  const auto found = beam(cuda, scores, RootRule::kMulti, 2, 3);
+  const auto exact = beam(pool, scores, RootRule::kMulti, 2, 3);
   std::size_t different = 0;
   for (std::size_t b = 0; b < scores.size(); ++b) different += found[b].heads != exact[b].heads;
   EXPECT_LE(different, scores.size() / 1000);
@@ -212,16 +211,16 @@ TEST_F(CudaBeam, EveryTreeOnce) {
                                    oracle::uniform(5), oracle::wide_range(4, 200, 3)}) {
       for (const Precision precision : {Precision::kFloat64, Precision::kFloat32}) {
         Cuda cuda(precision);
-        const auto found = draw(cuda, copies_of(problem, 3, rule(root)), 3000, 1);
+        const auto found = beam(cuda, copies_of(problem, 3), rule(root), 3000, 1);
         const auto trees = law::allowed_trees(problem, root);
         for (const WithoutReplacementSample& sample : found) {
           EXPECT_TRUE(sample.exhausted);
-          std::vector<Tree> drawn;
+          std::vector<Tree> sampled;
           for (std::size_t i = 0; i < sample.size(); ++i) {
-            drawn.emplace_back(sample[i].begin(), sample[i].end());
+            sampled.emplace_back(sample[i].begin(), sample[i].end());
           }
-          std::sort(drawn.begin(), drawn.end());
-          EXPECT_EQ(drawn, trees);
+          std::sort(sampled.begin(), sampled.end());
+          EXPECT_EQ(sampled, trees);
           EXPECT_TRUE(std::is_sorted(sample.gumbel.rbegin(), sample.gumbel.rend()));
         }
         expect_ran(cuda);
@@ -248,9 +247,9 @@ TEST_F(CudaBeam, Law) {
       for (const Precision precision : {Precision::kFloat64, Precision::kFloat32}) {
         law::OrderedCounts counts(trees, c.k);
         Cuda cuda(precision);
-        const auto drawn = draw(cuda, copies_of(c.problem, kSamples, rule(root)), c.k, 17);
+        const auto found = beam(cuda, copies_of(c.problem, kSamples), rule(root), c.k, 17);
         std::vector<double> largest;
-        for (const WithoutReplacementSample& sample : drawn) {
+        for (const WithoutReplacementSample& sample : found) {
           counts.add(indices(sample, index));
           largest.push_back(sample.gumbel[0]);
         }
@@ -271,11 +270,9 @@ TEST_F(CudaBeam, Law) {
 TEST_F(CudaBeam, OtherAlgorithmsAreRefused) {
   Cuda cuda;
   const Problem problem = oracle::uniform(3);
+  DependencyTrees trees(cuda, copies_of(problem, 1));
   std::vector<WithoutReplacementSample> out(1);
-  std::vector<Outcome> outcomes(1);
-  EXPECT_THROW(sample_without_replacement(cuda, copies_of(problem, 1, RootRule::kSingle), 2, {},
-                                          outcomes, out),
-               std::invalid_argument);
+  EXPECT_THROW(trees.sample_without_replacement(2, {}, out), std::invalid_argument);
 }
 
 }  // namespace

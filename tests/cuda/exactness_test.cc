@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// log Z and marginals of the device: the golden file, adversarial families against the CPU, and
-// statuses.
+// log Z, marginals and entropy of the device: the golden file, adversarial families against the
+// CPU, and statuses.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "cuda/answers.h"
 #include "cuda/on_device.h"
 #include "testing/families.h"
 #include "testing/golden.h"
@@ -28,7 +27,7 @@ class CudaGolden : public OnDevice {
     double worst = 0;
     double worst_z = 0;
     for (const Root root : {Root::kSingle, Root::kMulti}) {
-      const Answers found = ask(cuda, batch_of(problems, rule(root)));
+      const Answers found = ask(cuda, problems, rule(root));
       for (std::size_t i = 0; i < cases.size(); ++i) {
         SCOPED_TRACE(cases[i].name + " " + name(root));
         const auto& exact = root == Root::kSingle ? cases[i].single_root : cases[i].multi_root;
@@ -37,11 +36,13 @@ class CudaGolden : public OnDevice {
           continue;
         }
         ASSERT_TRUE(found.outcomes[i].ok());
-        const double z = std::abs(found.log_z[i] - exact->log_partition) /
+        const double z = std::abs(found.log_partition[i] - exact->log_partition) /
                          std::max(1.0, std::abs(exact->log_partition));
         EXPECT_LE(z, log_z_bound);
         const double p = largest_difference(found.marginals[i], exact->marginals);
         EXPECT_LE(p, marginal_bound);
+        EXPECT_NEAR(found.entropy[i], exact->entropy,
+                    10 * marginal_bound * std::max(1.0, exact->entropy));
         for (const double x : found.marginals[i]) EXPECT_GE(x, 0);
         worst = std::max(worst, p);
         worst_z = std::max(worst_z, z);
@@ -78,34 +79,43 @@ TEST_F(CudaExactness, FamiliesOfAllLengthsInOneBatch) {
   for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
     Cuda cuda;
     Cuda narrow(Precision::kFloat32);
-    const Scores scores = batch_of(problems, root);
-    const Answers exact = ask(pool, scores);
-    const Answers found = ask(cuda, scores);
-    const Answers rough = ask(narrow, scores);
+    const Answers exact = ask(pool, problems, root);
+    const Answers found = ask(cuda, problems, root);
+    const Answers rough = ask(narrow, problems, root);
     double worst[2] = {};
     double worst_z[2] = {};
+    double worst_h[2] = {};
     for (std::size_t i = 0; i < problems.size(); ++i) {
       SCOPED_TRACE(testing::Message() << "problem " << i << " n " << problems[i].n);
       ASSERT_EQ(found.outcomes[i], exact.outcomes[i]);
       ASSERT_EQ(rough.outcomes[i], exact.outcomes[i]);
       if (!exact.outcomes[i].ok()) continue;
-      const double size = std::max(1.0, std::abs(exact.log_z[i]));
-      const double z = std::abs(found.log_z[i] - exact.log_z[i]) / size;
-      const double rough_z = std::abs(rough.log_z[i] - exact.log_z[i]) / size;
+      const double size = std::max(1.0, std::abs(exact.log_partition[i]));
+      const double z = std::abs(found.log_partition[i] - exact.log_partition[i]) / size;
+      const double rough_z = std::abs(rough.log_partition[i] - exact.log_partition[i]) / size;
       const double p = largest_difference(found.marginals[i], exact.marginals[i]);
       const double rough_p = largest_difference(rough.marginals[i], exact.marginals[i]);
       EXPECT_LE(z, 1e-13);
       EXPECT_LE(p, 1e-13);
+      const double of_entropy = std::max(1.0, exact.entropy[i]);
+      const double h = std::abs(found.entropy[i] - exact.entropy[i]) / of_entropy;
+      const double rough_h = std::abs(rough.entropy[i] - exact.entropy[i]) / of_entropy;
+      EXPECT_LE(h, 1e-12);
+      EXPECT_LE(rough_h, 1e-4);
       EXPECT_LE(rough_z, 1e-5);
       EXPECT_LE(rough_p, 1e-4);
       worst[0] = std::max(worst[0], p);
       worst[1] = std::max(worst[1], rough_p);
       worst_z[0] = std::max(worst_z[0], z);
       worst_z[1] = std::max(worst_z[1], rough_z);
+      worst_h[0] = std::max(worst_h[0], h);
+      worst_h[1] = std::max(worst_h[1], rough_h);
     }
-    std::printf("float64: p %.2g, log Z %.2g, %llu on the CPU; float32: p %.2g, log Z %.2g, %llu\n",
-                worst[0], worst_z[0], static_cast<unsigned long long>(cuda.statistics().on_cpu),
-                worst[1], worst_z[1], static_cast<unsigned long long>(narrow.statistics().on_cpu));
+    std::printf("float64: p %.2g, log Z %.2g, entropy %.2g, %llu on the CPU\n", worst[0],
+                worst_z[0], worst_h[0], static_cast<unsigned long long>(cuda.statistics().on_cpu));
+    std::printf("float32: p %.2g, log Z %.2g, entropy %.2g, %llu on the CPU\n", worst[1],
+                worst_z[1], worst_h[1],
+                static_cast<unsigned long long>(narrow.statistics().on_cpu));
     expect_ran(cuda);
   }
 }
@@ -120,37 +130,23 @@ TEST_F(CudaExactness, LongSentences) {
       std::vector<Problem> problems = {oracle::gaussian(n, 2, 5), oracle::uniform(n),
                                        oracle::sparse(n, 0.1, 6)};
       if (sanitized()) problems.resize(1);
-      const Scores scores = batch_of(problems, root);
       for (const Precision precision : {Precision::kFloat64, Precision::kFloat32}) {
         Cuda cuda(precision);
         const bool wide = precision == Precision::kFloat64;
-        const Answers exact = ask(pool, scores);
-        const Answers found = ask(cuda, scores);
+        const Answers exact = ask(pool, problems, root);
+        const Answers found = ask(cuda, problems, root);
         for (std::size_t i = 0; i < problems.size(); ++i) {
           ASSERT_EQ(found.outcomes[i], exact.outcomes[i]);
           if (!exact.outcomes[i].ok()) continue;
-          EXPECT_LE(std::abs(found.log_z[i] - exact.log_z[i]),
-                    (wide ? 1e-12 : 1e-4) * std::max(1.0, std::abs(exact.log_z[i])));
+          EXPECT_LE(std::abs(found.log_partition[i] - exact.log_partition[i]),
+                    (wide ? 1e-12 : 1e-4) * std::max(1.0, std::abs(exact.log_partition[i])));
           EXPECT_LE(largest_difference(found.marginals[i], exact.marginals[i]),
                     wide ? 1e-12 : 1e-3);
+          EXPECT_LE(std::abs(found.entropy[i] - exact.entropy[i]),
+                    (wide ? 1e-12 : 1e-3) * std::max(1.0, exact.entropy[i]));
         }
         expect_ran(cuda);
       }
-    }
-  }
-}
-
-TEST_F(CudaExactness, CayleyCounts) {
-  std::vector<Problem> problems;
-  for (int n = 1; n <= 100; ++n) problems.push_back(oracle::uniform(n));
-  Cuda cuda;
-  for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
-    const Answers found = ask(cuda, batch_of(problems, root));
-    for (int n = 1; n <= 100; ++n) {
-      const double exact =
-          root == RootRule::kSingle ? (n - 1) * std::log(n) : (n - 1) * std::log(n + 1);
-      EXPECT_NEAR(found.log_z[static_cast<std::size_t>(n) - 1], exact,
-                  1e-13 * std::max(1.0, exact));
     }
   }
 }
@@ -166,19 +162,19 @@ TEST_F(CudaExactness, Outcomes) {
   problems[5].scores[6] = NAN;          // And so is column 0.
   const double nothing = 0;
   for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
-    std::vector<ScoreView> views;
-    for (const Problem& p : problems) views.emplace_back(p.scores.data(), p.n);
+    std::vector<ScoreView> views = views_of(problems);
     views.emplace_back(&nothing, 0);
-    const Scores scores(views, root);
     Cuda cuda;
     Pool pool;
-    const Answers found = ask(cuda, scores);
-    const Answers exact = ask(pool, scores);
+    DependencyTrees there(cuda, views, with_root(root));
+    DependencyTrees here(pool, views, with_root(root));
+    const Answers found = ask(there);
+    const Answers exact = ask(here);
     EXPECT_EQ(found.outcomes, exact.outcomes);
     EXPECT_EQ(found.outcomes[3], (Outcome{Status::kBadScore, 4, 2}));
-    EXPECT_TRUE(std::isnan(found.log_z[1]));
-    EXPECT_DOUBLE_EQ(found.log_z[0], exact.log_z[0]);
-    EXPECT_DOUBLE_EQ(found.log_z[5], exact.log_z[5]);
+    EXPECT_TRUE(std::isnan(found.log_partition[1]));
+    EXPECT_DOUBLE_EQ(found.log_partition[0], exact.log_partition[0]);
+    EXPECT_DOUBLE_EQ(found.log_partition[5], exact.log_partition[5]);
   }
 }
 

@@ -1,114 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The caller's device memory and stream: float32 and float64, padding, strides, lengths.
-#include <cuda_runtime_api.h>
-
 #include <cmath>
+#include <numeric>
 
-#include "cuda/core/cuda_check.h"
-#include "cuda/core/memory.h"
+#include "cuda/device_memory.h"
 #include "cuda/on_device.h"
 #include "testing/families.h"
 
 namespace taproot {
 namespace {
 
-using cuda::DeviceArray;
 using oracle::Problem;
 
-class Stream {
- public:
-  Stream() { TAPROOT_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-  ~Stream() { cudaStreamDestroy(stream_); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  void* get() const { return stream_; }
-  void wait() const { TAPROOT_CUDA(cudaStreamSynchronize(stream_)); }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
-
-template <typename T>
-void send(DeviceArray<T>& to, const std::vector<T>& from) {
-  TAPROOT_CUDA(cudaMemcpy(to.resize(from.size()), from.data(), from.size() * sizeof(T),
-                          cudaMemcpyHostToDevice));
-}
-template <typename T>
-std::vector<T> fetch(const DeviceArray<T>& from, std::size_t size) {
-  std::vector<T> to(size);
-  TAPROOT_CUDA(cudaMemcpy(to.data(), from.data(), size * sizeof(T), cudaMemcpyDeviceToHost));
-  return to;
-}
-
-// A padded batch, modifiers first (a transposed view), NaN in the padding.
-template <typename T>
-struct Padded {
-  static constexpr int kMost = 40;
-  static constexpr std::size_t kSide = kMost + 3;  // Rows longer than they need be.
-  std::vector<Problem> problems;
-  std::vector<std::int32_t> lengths;
-  DeviceArray<T> data;
-  DeviceArray<std::int32_t> device_lengths;
+std::vector<CudaOutcome> outcomes_of(CudaDependencyTrees& trees, void* stream) {
   DeviceArray<CudaOutcome> outcomes;
-
-  Padded() {
-    for (const int n : {40, 1, 17, 33}) problems.push_back(oracle::gaussian(n, 2, 7));
-    problems.push_back(oracle::sparse(12, 0.05, 1));  // No tree.
-    std::vector<T> cells(problems.size() * kSide * kSide, static_cast<T>(NAN));
-    for (std::size_t b = 0; b < problems.size(); ++b) {
-      Problem& p = problems[b];
-      lengths.push_back(p.n);
-      for (int h = 0; h <= p.n; ++h) {
-        for (int m = 0; m <= p.n; ++m) {
-          double& s = p.scores[static_cast<std::size_t>(h * (p.n + 1) + m)];
-          s = static_cast<double>(static_cast<T>(s));
-          cells[(b * kSide + static_cast<std::size_t>(m)) * kSide + static_cast<std::size_t>(h)] =
-              static_cast<T>(s);
-        }
-      }
-    }
-    send(data, cells);
-    send(device_lengths, lengths);
-    outcomes.resize(problems.size());
-  }
-
-  CudaScores scores(RootRule root) const {
-    CudaScores s;
-    s.data = data.data();
-    s.is_double = sizeof(T) == sizeof(double);
-    s.size = problems.size();
-    s.max_n = kMost;
-    s.sentence_stride = kSide * kSide;
-    s.head_stride = 1;
-    s.modifier_stride = kSide;
-    s.lengths = device_lengths.data();
-    s.root = root;
-    return s;
-  }
-};
+  const std::size_t size = trees.scores().size;
+  trees.outcomes(outcomes.resize(size), stream);
+  TAPROOT_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
+  return fetch(outcomes, size);
+}
 
 template <typename T>
 void expect_marginals(RootRule root) {
-  Padded<T> batch;
+  const Padded<T> batch;
   Cuda cuda;
-  Stream stream;
-  const std::size_t cells = batch.problems.size() * Padded<T>::kSide * Padded<T>::kSide;
+  const CudaStream stream;
+  const std::size_t cells = batch.size() * Padded<T>::kSide * Padded<T>::kSide;
   DeviceArray<T> out;
   DeviceArray<double> log_z;
   send(out, std::vector<T>(cells, static_cast<T>(-7)));
-  send(log_z, std::vector<double>(batch.problems.size(), -7));
+  send(log_z, std::vector<double>(batch.size(), -7));
   CudaEdges edges;
   edges.data = out.data();
   edges.is_double = sizeof(T) == sizeof(double);
   edges.sentence_stride = Padded<T>::kSide * Padded<T>::kSide;
   edges.head_stride = Padded<T>::kSide;
-  cuda.marginals(batch.scores(root), batch.outcomes.data(), edges, log_z.data(), stream.get());
-  stream.wait();
-  const auto outcomes = fetch(batch.outcomes, batch.problems.size());
+  CudaDependencyTrees trees(cuda, batch.scores(root));
+  trees.marginals(edges, stream.get());
+  trees.log_partition(log_z.data(), stream.get());
+  const auto outcomes = outcomes_of(trees, stream.get());
   const auto found = fetch(out, cells);
-  const auto found_z = fetch(log_z, batch.problems.size());
-  for (std::size_t b = 0; b < batch.problems.size(); ++b) {
+  const auto found_z = fetch(log_z, batch.size());
+  for (std::size_t b = 0; b < batch.size(); ++b) {
     const Problem& p = batch.problems[b];
     const Factorization f = eliminate({p.scores.data(), p.n}, root);
     ASSERT_EQ(outcomes[b].status, static_cast<int>(f.outcome().status)) << b;
@@ -137,10 +71,10 @@ void expect_marginals(RootRule root) {
 template <typename T>
 void expect_hessian(RootRule root) {
   constexpr std::size_t kSide = Padded<T>::kSide;
-  Padded<T> batch;
+  const Padded<T> batch;
   Cuda cuda;
-  Stream stream;
-  const std::size_t cells = batch.problems.size() * kSide * kSide;
+  const CudaStream stream;
+  const std::size_t cells = batch.size() * kSide * kSide;
   std::vector<T> direction(cells);  // [b][m][h]
   for (std::size_t i = 0; i < cells; ++i) {
     direction[i] = static_cast<T>(100 * std::sin(static_cast<double>(i)));
@@ -149,13 +83,14 @@ void expect_hessian(RootRule root) {
   DeviceArray<double> out;
   send(along, direction);
   send(out, std::vector<double>(cells, -7));
-  const CudaEdges from{along.data(), sizeof(T) == sizeof(double), kSide * kSide, 1, kSide};
-  const CudaEdges to{out.data(), true, kSide * kSide, kSide, 1};
-  cuda.hessian_product(batch.scores(root), from, batch.outcomes.data(), to, stream.get());
-  stream.wait();
-  const auto outcomes = fetch(batch.outcomes, batch.problems.size());
+  const ConstCudaEdges from{along.data(), sizeof(T) == sizeof(double), kSide * kSide, 1, kSide,
+                            nullptr};
+  const CudaEdges to{out.data(), true, kSide * kSide, kSide, 1, nullptr};
+  CudaDependencyTrees trees(cuda, batch.scores(root));
+  trees.hessian_product(from, to, stream.get());
+  const auto outcomes = outcomes_of(trees, stream.get());
   const auto found = fetch(out, cells);
-  for (std::size_t b = 0; b < batch.problems.size(); ++b) {
+  for (std::size_t b = 0; b < batch.size(); ++b) {
     const Problem& p = batch.problems[b];
     const Factorization f = eliminate({p.scores.data(), p.n}, root);
     ASSERT_EQ(outcomes[b].status, static_cast<int>(f.outcome().status)) << b;
@@ -214,22 +149,22 @@ TEST_F(CudaMemory, HessianProductOfFamilies) {
       DeviceArray<double> scores;
       DeviceArray<double> along;
       DeviceArray<double> out;
-      DeviceArray<CudaOutcome> outcome;
       send(scores, p.scores);
       send(along, direction);
       out.resize(side * side);
-      Cuda cuda;
+      Cuda cuda(i % 2 == 0 ? Precision::kFloat64 : Precision::kFloat32);
       CudaScores in;
       in.data = scores.data();
       in.size = 1;
       in.max_n = p.n;
       in.head_stride = p.n + 1;
       in.root = root;
-      const CudaEdges from{along.data(), true, 0, p.n + 1, 1};
-      const CudaEdges to{out.data(), true, 0, p.n + 1, 1};
-      cuda.hessian_product(in, from, outcome.resize(1), to, nullptr);
+      const ConstCudaEdges from{along.data(), true, 0, p.n + 1, 1, nullptr};
+      const CudaEdges to{out.data(), true, 0, p.n + 1, 1, nullptr};
+      CudaDependencyTrees trees(cuda, in);
+      trees.hessian_product(from, to, nullptr);
       const Factorization f = eliminate({p.scores.data(), p.n}, root);
-      const CudaOutcome status = fetch(outcome, 1)[0];
+      const CudaOutcome status = outcomes_of(trees, nullptr)[0];
       const auto found = fetch(out, side * side);
       if (!f.outcome().ok() || status.status == kCudaOutOfRange) continue;
       ASSERT_EQ(status.status, 0);
@@ -261,54 +196,64 @@ TEST_F(CudaMemory, Marginals) {
   }
 }
 
-// Trees of a padded float32 batch are those of the CPU, -1 beyond a sentence.
+// Trees of a padded float32 batch are those of the CPU, -1 beyond a sentence; and log p of both.
 TEST_F(CudaMemory, Trees) {
   constexpr std::size_t kTrees = 20;
   for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
-    Padded<float> batch;
+    const Padded<float> batch;
     Cuda cuda;
-    Stream stream;
-    const std::size_t size = batch.problems.size();
+    const CudaStream stream;
+    const std::size_t size = batch.size();
     const std::size_t width = Padded<float>::kMost;
     DeviceArray<std::int32_t> heads;
     DeviceArray<std::int32_t> beams;
     DeviceArray<std::int32_t> count;
     DeviceArray<double> numbers;
+    DeviceArray<double> log_prob;
+    DeviceArray<CudaOutcome> outcomes;
     heads.resize(size * kTrees * width);
     count.resize(size);
-    numbers.resize(2 * size * kTrees + size);
-    const CudaTrees trees{heads.data(), kTrees * width, width};
-    cuda.sample(batch.scores(root), kTrees, 3, batch.outcomes.data(), trees, stream.get(), 5);
+    numbers.resize(3 * size * kTrees + size);
+    log_prob.resize(size * kTrees);
+    CudaDependencyTrees trees(cuda, batch.scores(root));
+    const CudaTreeBuffer sampled{heads.data(), kTrees * width, width};
+    trees.sample(kTrees, 3, 0, sampled, stream.get());
+    trees.log_prob(kTrees, sampled, {log_prob.data(), 1, static_cast<std::ptrdiff_t>(size)},
+                   stream.get());
     CudaWithoutReplacement distinct;
     distinct.trees = {beams.resize(size * kTrees * width), kTrees * width, width};
     distinct.log_prob = numbers.data();
     distinct.gumbel = numbers.data() + size * kTrees;
-    distinct.kappa = numbers.data() + 2 * size * kTrees;
+    distinct.weight = numbers.data() + 2 * size * kTrees;
+    distinct.kappa = numbers.data() + 3 * size * kTrees;
     distinct.count = count.data();
-    cuda.sample_without_replacement(batch.scores(root), kTrees, 3, batch.outcomes.data(), distinct,
-                                    stream.get(), 5);
+    trees.sample_without_replacement(kTrees, 3, outcomes.resize(size), distinct, stream.get());
     stream.wait();
     const auto found = fetch(heads, size * kTrees * width);
     const auto found_beams = fetch(beams, size * kTrees * width);
+    const auto found_numbers = fetch(numbers, 3 * size * kTrees + size);
+    const auto found_log_prob = fetch(log_prob, size * kTrees);
     const auto counts = fetch(count, size);
     for (std::size_t b = 0; b < size; ++b) {
+      SCOPED_TRACE(b);
       const Problem& p = batch.problems[b];
       const auto n = static_cast<std::size_t>(p.n);
       const Factorization f = eliminate({p.scores.data(), p.n}, root);
-      Sampler sampler;
-      WithoutReplacementSampler distinct_sampler;
-      WithoutReplacementSample sample;
       Workspace workspace;
       std::vector<std::int32_t> exact(kTrees * n, -1);
+      WithoutReplacementSample sample;
       if (f.outcome().ok()) {
-        sampler.build(f, {Algorithm::kAuto, 3, 0}, workspace);
-        sampler.sample(static_cast<std::uint32_t>(5 + b), 0, kTrees, {exact.data(), p.n},
-                       workspace);
-        WithoutReplacementOptions options;
-        options.algorithm = WithoutReplacementAlgorithm::kBeam;
+        Sampler sampler;
+        SampleOptions options;
         options.seed = 3;
-        distinct_sampler.build(f, options, static_cast<std::uint32_t>(5 + b), workspace);
-        distinct_sampler.sample(kTrees, sample, workspace);
+        sampler.build(f, Algorithm::kAuto, workspace);
+        sampler.sample(batch.id(b), options, kTrees, {exact.data(), p.n}, {}, nullptr, workspace);
+        WithoutReplacementSampler without_replacement;
+        WithoutReplacementOptions beam;
+        beam.algorithm = WithoutReplacementAlgorithm::kBeam;
+        beam.seed = 3;
+        without_replacement.build(f, beam, batch.id(b), workspace);
+        without_replacement.sample(kTrees, sample, workspace);
         EXPECT_EQ(static_cast<std::size_t>(counts[b]), sample.size());
       }
       for (std::size_t t = 0; t < kTrees; ++t) {
@@ -317,7 +262,69 @@ TEST_F(CudaMemory, Trees) {
           EXPECT_EQ(found[at], m < n ? exact[t * n + m] : -1);
           EXPECT_EQ(found_beams[at], m < n && t < sample.size() ? sample[t][m] : -1);
         }
+        if (!f.outcome().ok()) continue;
+        const TreeView tree(exact.data() + t * n, n);
+        EXPECT_NEAR(found_log_prob[t * size + b], taproot::log_prob(f, tree), 1e-12 * p.n);
+        const double weight = found_numbers[2 * size * kTrees + b * kTrees + t];
+        if (t < sample.size()) {
+          EXPECT_NEAR(weight, sample.weight[t], 1e-7 * sample.weight[t]);
+        } else {
+          EXPECT_EQ(weight, 0);
+        }
       }
+    }
+  }
+}
+
+// Sentences one after the other, with offsets: the same answers as padded ones.
+TEST_F(CudaMemory, Offsets) {
+  const std::vector<Problem> problems = {oracle::gaussian(33, 1, 1), oracle::gaussian(2, 1, 2),
+                                         oracle::gaussian(64, 1, 3)};
+  std::vector<double> cells;
+  std::vector<std::int64_t> offsets;
+  std::vector<std::int32_t> lengths;
+  for (const Problem& p : problems) {
+    offsets.push_back(static_cast<std::int64_t>(cells.size()));
+    lengths.push_back(p.n);
+    cells.insert(cells.end(), p.scores.begin(), p.scores.end());
+  }
+  DeviceArray<double> data;
+  DeviceArray<double> out;
+  DeviceArray<double> roots;
+  DeviceArray<std::int64_t> device_offsets;
+  DeviceArray<std::int32_t> device_lengths;
+  send(data, cells);
+  send(device_offsets, offsets);
+  send(device_lengths, lengths);
+  CudaScores scores;
+  scores.data = data.data();
+  scores.size = problems.size();
+  scores.max_n = 64;
+  scores.lengths = device_lengths.data();
+  scores.offsets = device_offsets.data();
+  scores.cells = cells.size();
+  for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
+    for (const bool keep : {true, false}) {
+      scores.root = root;
+      Cuda cuda;
+      CudaDependencyTrees trees(cuda, scores, keep);
+      CudaEdges edges;
+      edges.data = out.resize(cells.size());
+      edges.offsets = device_offsets.data();
+      trees.marginals(edges, nullptr);
+      trees.root_marginals(roots.resize(3 * 64), nullptr);
+      const auto found = fetch(out, cells.size());
+      const auto found_roots = fetch(roots, 3 * 64);
+      for (std::size_t b = 0; b < problems.size(); ++b) {
+        const auto exact = marginals(eliminate(views_of(problems)[b], root));
+        for (std::size_t i = 0; i < exact.size(); ++i) {
+          EXPECT_NEAR(found[static_cast<std::size_t>(offsets[b]) + i], exact[i], 1e-13);
+        }
+        for (std::size_t m = 1; m <= static_cast<std::size_t>(lengths[b]); ++m) {
+          EXPECT_NEAR(found_roots[b * 64 + m - 1], exact[m], 1e-13);
+        }
+      }
+      EXPECT_EQ(cuda.statistics().eliminations, 1U);
     }
   }
 }
@@ -326,7 +333,15 @@ TEST_F(CudaMemory, Misuse) {
   Cuda cuda;
   CudaScores scores;
   scores.size = 1;
-  EXPECT_THROW(cuda.log_partition(scores, nullptr, nullptr, nullptr), std::invalid_argument);
+  EXPECT_THROW(CudaDependencyTrees(cuda, scores), std::invalid_argument);
+  const double cell = 0;  // Never read: what is wrong is seen before.
+  scores.data = &cell;
+  CudaDependencyTrees trees(cuda, scores);
+  EXPECT_THROW(trees.log_partition(nullptr, nullptr), std::invalid_argument);
+  EXPECT_THROW(trees.sample_without_replacement(1, 0, nullptr, {}, nullptr), std::invalid_argument);
+  const std::int64_t offset = 0;
+  scores.offsets = &offset;
+  EXPECT_THROW(CudaDependencyTrees(cuda, scores), std::invalid_argument);
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <vector>
 
+#include "property/answers.h"
 #include "property/check.h"
 #include "taproot/taproot.h"
 #include "testing/oracle.h"
@@ -22,27 +22,11 @@ class OnDevice : public testing::Test {
   static void expect_ran(const Cuda& cuda) { EXPECT_GT(cuda.statistics().launches, 0U); }
 };
 
-/// With TAPROOT_SANITIZED set every kernel runs, on little data: compute-sanitizer takes minutes
-/// where these tests take milliseconds. Laws are then looked at with few samples, which cannot
-/// reject much.
-inline bool sanitized() { return std::getenv("TAPROOT_SANITIZED") != nullptr; }
-inline std::size_t samples(std::size_t all, std::size_t few) { return sanitized() ? few : all; }
-/// All of them, or those up to `most`.
-inline std::vector<int> lengths(std::vector<int> all, int most) {
-  if (sanitized()) std::erase_if(all, [=](int n) { return n > most; });
-  return all;
-}
-
-/// Problems as one batch; they must outlive it.
-inline Scores batch_of(const std::vector<oracle::Problem>& problems, RootRule root) {
-  std::vector<ScoreView> views;
-  for (const auto& p : problems) views.emplace_back(p.scores.data(), p.n);
-  return Scores(std::move(views), root);
-}
-
-/// The same problem over and over: sentences are independent.
-inline Scores copies_of(const oracle::Problem& problem, std::size_t count, RootRule root) {
-  return Scores(std::vector<ScoreView>(count, ScoreView(problem.scores.data(), problem.n)), root);
+/// The answers of a Pool or a Cuda.
+template <typename Where>
+Answers ask(Where& where, const std::vector<oracle::Problem>& problems, RootRule root) {
+  DependencyTrees trees(where, views_of(problems), with_root(root));
+  return ask(trees);
 }
 
 }  // namespace taproot

@@ -17,22 +17,12 @@ using oracle::Problem;
 using oracle::Root;
 
 template <typename Where>
-std::vector<std::vector<std::int32_t>> draw(Where& where, const Scores& scores, std::size_t k,
-                                            std::uint64_t seed) {
-  std::vector<std::vector<std::int32_t>> trees;
-  std::vector<TreeBuffer> out;
-  for (std::size_t b = 0; b < scores.size(); ++b) {
-    trees.emplace_back(k * static_cast<std::size_t>(scores[b].n()), -7);
-  }
-  for (std::size_t b = 0; b < scores.size(); ++b) out.push_back({trees[b].data(), scores[b].n()});
-  std::vector<Outcome> outcomes(scores.size());
+std::vector<std::vector<std::int32_t>> sample(Where& where, std::vector<ScoreView> scores,
+                                              RootRule root, std::size_t k, std::uint64_t seed) {
+  DependencyTrees trees(where, std::move(scores), with_root(root));
   SampleOptions options;
   options.seed = seed;
-  sample(where, scores, k, options, outcomes, out, 11);
-  for (std::size_t b = 0; b < scores.size(); ++b) {
-    if (!outcomes[b].ok()) trees[b].clear();
-  }
-  return trees;
+  return sample(trees, k, options);
 }
 
 class CudaSample : public OnDevice {};
@@ -58,9 +48,8 @@ TEST_F(CudaSample, TreesOfTheCpu) {
   for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
     for (const Precision precision : {Precision::kFloat64, Precision::kFloat32}) {
       Cuda cuda(precision);
-      const Scores scores = batch_of(problems, root);
-      const auto found = draw(cuda, scores, kTrees, 5);
-      const auto exact = draw(pool, scores, kTrees, 5);
+      const auto found = sample(cuda, views_of(problems), root, kTrees, 5);
+      const auto exact = sample(pool, views_of(problems), root, kTrees, 5);
       std::size_t different = 0;
       std::size_t all = 0;
       for (std::size_t b = 0; b < problems.size(); ++b) {
@@ -92,7 +81,7 @@ TEST_F(CudaSample, Law) {
     for (const Root root : {Root::kSingle, Root::kMulti}) {
       for (const Precision precision : {Precision::kFloat64, Precision::kFloat32}) {
         Cuda cuda(precision);
-        const auto trees = draw(cuda, copies_of(problem, 1, rule(root)), kTrees, 99)[0];
+        const auto trees = sample(cuda, copies_of(problem, 1), rule(root), kTrees, 99)[0];
         TreeCounts counts;
         const auto n = static_cast<std::size_t>(problem.n);
         for (std::size_t s = 0; s < kTrees; ++s) {
@@ -119,42 +108,55 @@ TEST_F(CudaSample, LongSentences) {
     for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
       const std::vector<Problem> problems = {oracle::gaussian(n, 1, 3),
                                              oracle::attractor_pairs(n, 9, 4)};
-      const Scores scores = batch_of(problems, root);
       Cuda cuda;
       const std::size_t trees = samples(200, 10);
-      EXPECT_EQ(draw(cuda, scores, trees, 8), draw(pool, scores, trees, 8)) << n;
+      EXPECT_EQ(sample(cuda, views_of(problems), root, trees, 8),
+                sample(pool, views_of(problems), root, trees, 8))
+          << n;
       expect_ran(cuda);
     }
   }
 }
 
-// Sentences are independent of the batch that they are in.
-TEST_F(CudaSample, BatchesMayBeSplit) {
-  const std::vector<Problem> problems = {oracle::gaussian(20, 1, 1), oracle::gaussian(70, 1, 2),
-                                         oracle::gaussian(5, 1, 3)};
-  Cuda cuda;
-  const auto whole = draw(cuda, batch_of(problems, RootRule::kSingle), 100, 1);
-  std::vector<std::int32_t> alone(100 * 5);
-  const TreeBuffer out{alone.data(), 5};
-  Outcome outcome;
-  SampleOptions options;
-  options.seed = 1;
-  sample(cuda, copies_of(problems[2], 1, RootRule::kSingle), 100, options, {&outcome, 1}, {&out, 1},
-         13);
-  EXPECT_EQ(alone, whole[2]);
+// log p of a sampled tree, found with it.
+TEST_F(CudaSample, LogProb) {
+  constexpr std::size_t kTrees = 20;
+  for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
+    // The last one is beyond the range of double, and so done by the CPU.
+    const std::vector<Problem> problems = {oracle::gaussian(20, 1, 1), oracle::gaussian(45, 2, 2),
+                                           oracle::attractor_pairs(6, 900, 8)};
+    Cuda cuda;
+    DependencyTrees trees(cuda, views_of(problems), with_root(root));
+    std::vector<std::vector<std::int32_t>> heads;
+    std::vector<double> found(problems.size() * kTrees, -7);
+    for (const Problem& p : problems) heads.emplace_back(kTrees * static_cast<std::size_t>(p.n));
+    std::vector<TreeOutput> out(problems.size());
+    for (std::size_t b = 0; b < problems.size(); ++b) {
+      out[b].heads = heads[b].data();
+      out[b].stride = problems[b].n;
+      out[b].log_prob = found.data() + b * kTrees;
+    }
+    for (const Outcome& outcome : trees.sample(kTrees, {}, out)) EXPECT_TRUE(outcome.ok());
+    for (std::size_t b = 0; b < problems.size(); ++b) {
+      const Factorization f = eliminate(views_of(problems)[b], root);
+      for (std::size_t s = 0; s < kTrees; ++s) {
+        const auto n = static_cast<std::size_t>(problems[b].n);
+        const double exact = log_prob(f, TreeView(heads[b].data() + s * n, n));
+        EXPECT_NEAR(found[b * kTrees + s], exact, 1e-12 * std::max(1.0, std::abs(exact)));
+      }
+    }
+    EXPECT_EQ(cuda.statistics().on_cpu, 1U);
+    EXPECT_EQ(cuda.statistics().eliminations, 1U);
+  }
 }
 
 TEST_F(CudaSample, OtherAlgorithmsAreRefused) {
   Cuda cuda;
   const Problem problem = oracle::uniform(3);
-  std::vector<std::int32_t> heads(3);
-  const TreeBuffer out{heads.data(), 3};
-  Outcome outcome;
+  DependencyTrees trees(cuda, copies_of(problem, 1));
   SampleOptions options;
   options.algorithm = Algorithm::kColbourn;
-  EXPECT_THROW(
-      sample(cuda, copies_of(problem, 1, RootRule::kSingle), 1, options, {&outcome, 1}, {&out, 1}),
-      std::invalid_argument);
+  EXPECT_THROW(sample(trees, 1, options), std::invalid_argument);
 }
 
 }  // namespace

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What must hold whatever the scores, and the queries beyond marginals against the oracle.
+// What holds of every distribution over trees, whatever computes it: one text for the CPU and for
+// the GPU in both precisions. Without a GPU its tests are skipped, never passed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <optional>
+#include <ostream>
 
+#include "property/answers.h"
 #include "property/check.h"
 #include "testing/families.h"
 #include "unit/core/targets.h"
@@ -15,310 +21,389 @@ namespace {
 using oracle::Problem;
 using oracle::Root;
 
-constexpr Root kRoots[] = {Root::kSingle, Root::kMulti};
+constexpr RootRule kRules[] = {RootRule::kSingle, RootRule::kMulti};
+
+struct Where {
+  const char* name;
+  std::optional<Precision> device;  // None: the CPU.
+};
+
+void PrintTo(const Where& where, std::ostream* out) { *out << where.name; }
+
+class Identities : public testing::TestWithParam<Where> {
+ protected:
+  void SetUp() override {
+    if (!GetParam().device) return;
+    if (!cuda_available()) GTEST_SKIP() << cuda_description();
+    cuda_.emplace(*GetParam().device);
+  }
+  // A test of the device in which nothing ran there has failed.
+  void TearDown() override {
+    if (cuda_) {
+      EXPECT_GT(cuda_->statistics().launches, 0U);
+    }
+  }
+
+  DependencyTrees trees(std::vector<ScoreView> scores, BatchOptions options) {
+    if (cuda_) return DependencyTrees(*cuda_, std::move(scores), std::move(options));
+    return DependencyTrees(pool_, std::move(scores), std::move(options));
+  }
+  // The problems must outlive it.
+  DependencyTrees trees(const std::vector<Problem>& problems, RootRule root) {
+    return trees(views_of(problems), with_root(root));
+  }
+  DependencyTrees trees_of(const Problem& problem, RootRule root) {
+    return trees(copies_of(problem, 1), with_root(root));
+  }
+  Answers answers(const std::vector<Problem>& problems, RootRule root) {
+    DependencyTrees t = trees(problems, root);
+    return ask(t);
+  }
+  // On the CPU: once per instruction set.
+  template <typename Body>
+  void everywhere(Body&& body) {
+    if (cuda_) return body();
+    for_each_target(body);
+  }
+  static bool in_float() { return GetParam().device == Precision::kFloat32; }
+  static double bound(double in_double, double in_single) {
+    return in_float() ? in_single : in_double;
+  }
+
+ private:
+  Pool pool_{1};  // No threads, which would not see a change of the instruction set.
+  std::optional<Cuda> cuda_;
+};
 
 std::vector<Problem> mixed_problems() {
-  return {oracle::uniform(1),
-          oracle::uniform(7),
-          oracle::gaussian(2, 1, 1),
-          oracle::gaussian(3, 1, 2),
-          oracle::gaussian(12, 3, 3),
-          oracle::gaussian(30, 10, 4),
-          oracle::heavy_tailed(9, 5),
-          oracle::attractor_pairs(8, 5, 6),
-          oracle::attractor_pairs(9, 25, 7),
-          oracle::attractor_pairs(6, 900, 8),
-          oracle::rings(9, 3, 12, 9),
-          oracle::nested_rings(9, 8, 10),
-          oracle::near_empty_columns(11, 11),
-          oracle::sparse(8, 0.6, 2),
-          oracle::masked(10, -1e4, 12),
-          oracle::column_offsets(8, 1e5, 13)};
+  std::vector<Problem> problems = {oracle::uniform(1),
+                                   oracle::uniform(7),
+                                   oracle::gaussian(30, 10, 4),
+                                   oracle::attractor_pairs(9, 25, 7),
+                                   oracle::attractor_pairs(6, 900, 8),
+                                   oracle::rings(9, 3, 12, 9),
+                                   oracle::nested_rings(9, 8, 10),
+                                   oracle::masked(10, -1e4, 12),
+                                   oracle::column_offsets(8, 1e5, 13)};
+  std::uint64_t seed = 40;
+  for (const int n : lengths({1, 2, 3, 6, 20, 31, 32, 47, 64, 100, 140, 180}, 47)) {
+    problems.push_back(oracle::gaussian(n, 2, ++seed));
+    problems.push_back(oracle::sparse(n, 0.6, ++seed));
+    problems.push_back(oracle::attractor_pairs(n, 18, ++seed));
+    problems.push_back(oracle::heavy_tailed(n, ++seed));
+    problems.push_back(oracle::near_empty_columns(n, ++seed));
+  }
+  return problems;
 }
 
-// n^(n-1) single-root trees, (n+1)^(n-1) multi-root ones (Cayley).
-TEST(Identities, CountsOfTreesAtZeroScores) {
-  for (const int n : {1, 2, 3, 4, 10, 50, 100, 300, 999}) {
-    const double single = (n - 1) * std::log(n);
-    const double multi = (n - 1) * std::log(n + 1);
-    const Problem problem = oracle::uniform(n);
-    const Factorization s = factored(problem, Root::kSingle);
-    const Factorization m = factored(problem, Root::kMulti);
-    EXPECT_NEAR(log_partition(s), single, 1e-13 * std::max(1.0, single)) << n;
-    EXPECT_NEAR(log_partition(m), multi, 1e-13 * std::max(1.0, multi)) << n;
-    EXPECT_NEAR(entropy(s), single, 1e-11 * std::max(1.0, single)) << n;
-    EXPECT_NEAR(expected_tries(s) / std::pow((n + 1.0) / n, n - 1), 1, 1e-11) << n;
-    // Closed forms of Wilson's walk at uniform weights.
-    EXPECT_NEAR(expected_steps(s), 2.0 * (n - 1) * (n - 1) / n, 1e-9 * n) << n;
-    EXPECT_NEAR(expected_steps(m), 2.0 * n * n / (n + 1), 1e-9 * n) << n;
+// n^(n-1) single-root trees, (n+1)^(n-1) multi-root ones (Cayley), all equally probable.
+TEST_P(Identities, CountsOfTreesAtZeroScores) {
+  std::vector<Problem> problems;
+  for (const int n : lengths({1, 2, 3, 4, 10, 31, 32, 50, 64, 100, 150, 200, 300, 500, 999}, 64)) {
+    problems.push_back(oracle::uniform(n));
+  }
+  for (const RootRule root : kRules) {
+    const Answers found = answers(problems, root);
+    for (std::size_t b = 0; b < problems.size(); ++b) {
+      const int n = problems[b].n;
+      const double exact = (n - 1) * std::log(root == RootRule::kSingle ? n : n + 1);
+      const double size = std::max(1.0, exact);
+      EXPECT_NEAR(found.log_partition[b], exact, bound(1e-13, 1e-6) * size) << n;
+      EXPECT_NEAR(found.entropy[b], exact, bound(1e-11, 1e-5) * size) << n;
+    }
   }
 }
 
-TEST(Identities, EveryWordHasOneHead) {
-  for_each_target([] {
-    for (const Problem& problem : mixed_problems()) {
-      const auto side = static_cast<std::size_t>(problem.n) + 1;
-      for (const Root root : kRoots) {
-        const std::vector<double> p = marginals(factored(problem, root));
+TEST_P(Identities, EveryWordHasOneHead) {
+  const std::vector<Problem> problems = mixed_problems();
+  everywhere([&] {
+    for (const RootRule root : kRules) {
+      const Answers found = answers(problems, root);
+      for (std::size_t b = 0; b < problems.size(); ++b) {
+        if (!found.outcomes[b].ok()) continue;
+        SCOPED_TRACE(testing::Message() << "problem " << b << " n " << problems[b].n);
+        const auto side = static_cast<std::size_t>(problems[b].n) + 1;
+        const std::vector<double>& p = found.marginals[b];
+        double worst = 0;
         double roots = 0;
         for (std::size_t m = 0; m < side; ++m) {
           double sum = 0;
-          for (std::size_t h = 0; h < side; ++h) sum += p[h * side + m];
-          EXPECT_NEAR(sum, m == 0 ? 0 : 1, 1e-13) << "word " << m;
+          for (std::size_t h = 0; h < side; ++h) {
+            EXPECT_TRUE(p[h * side + m] >= 0);
+            sum += p[h * side + m];
+          }
+          worst = std::max(worst, std::abs(sum - (m == 0 ? 0 : 1)));
           EXPECT_EQ(p[m * side + m], 0);
           roots += p[m];
         }
-        if (root == Root::kSingle) {
-          EXPECT_NEAR(roots, 1, 1e-13);
-        }
+        if (root == RootRule::kSingle) worst = std::max(worst, std::abs(roots - 1));
+        EXPECT_LE(worst, bound(2e-13, 1e-4));
       }
     }
   });
 }
 
-// d logZ / d S[h][m] = p(h -> m), by central differences with Richardson's extrapolation.
-TEST(Identities, MarginalsAreTheGradientOfLogPartition) {
-  for (const int n : {1, 2, 3, 6, 9}) {
-    Problem problem = oracle::gaussian(n, 1.5, static_cast<std::uint64_t>(n));
-    for (const Root root : kRoots) {
-      const std::vector<double> p = marginals(factored(problem, root));
+// d log Z / d S[h][m] = p(h -> m), by central differences with Richardson's extrapolation: all
+// cells of a sentence in one batch.
+TEST_P(Identities, MarginalsAreTheGradientOfLogPartition) {
+  constexpr double kSteps[] = {1e-3, -1e-3, 2e-3, -2e-3};
+  for (const int n : lengths({1, 2, 3, 6, 9}, 6)) {
+    const Problem problem = oracle::gaussian(n, 1.5, static_cast<std::uint64_t>(n));
+    std::vector<Problem> moved = {problem};
+    std::vector<std::size_t> cells;
+    for (int h = 0; h <= n; ++h) {
+      for (int m = 1; m <= n; ++m) {
+        if (h == m) continue;
+        cells.push_back(static_cast<std::size_t>(h * (n + 1) + m));
+        for (const double step : kSteps) {
+          moved.push_back(problem);
+          moved.back().scores[cells.back()] += step;
+        }
+      }
+    }
+    for (const RootRule root : kRules) {
+      const Answers found = answers(moved, root);
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        const double* z = found.log_partition.data() + 1 + 4 * i;
+        const double near = (z[0] - z[1]) / 2e-3;
+        const double far = (z[2] - z[3]) / 4e-3;
+        EXPECT_NEAR(found.marginals[0][cells[i]], (4 * near - far) / 3, bound(1e-11, 5e-3))
+            << "n " << n;
+      }
+    }
+  }
+}
+
+// Z = Z without an edge + Z with it: forbidden, or the only one into its word.
+TEST_P(Identities, AnEdgeIsInOrOut) {
+  for (const int n : lengths({2, 5, 30, 70}, 30)) {
+    const Problem whole = oracle::gaussian(n, 2, static_cast<std::uint64_t>(n));
+    const int m = n / 2 + 1;
+    std::vector<Problem> problems = {whole};
+    for (int h = 0; h <= n; ++h) {
+      if (h == m) continue;
+      Problem without = whole;
+      Problem with = whole;
+      for (int other = 0; other <= n; ++other) {
+        const auto cell = static_cast<std::size_t>(other * (n + 1) + m);
+        (other == h ? without : with).scores[cell] = -HUGE_VAL;
+      }
+      problems.push_back(without);
+      problems.push_back(with);
+    }
+    for (const RootRule root : kRules) {
+      const Answers found = answers(problems, root);
+      const auto share = [&](std::size_t b) {
+        return found.outcomes[b].ok() ? std::exp(found.log_partition[b] - found.log_partition[0])
+                                      : 0.0;
+      };
+      std::size_t at = 1;
       for (int h = 0; h <= n; ++h) {
-        for (int m = 1; m <= n; ++m) {
-          if (h == m) continue;
-          const auto cell = static_cast<std::size_t>(h * (n + 1) + m);
-          const double at = problem.scores[cell];
-          const auto difference = [&](double step) {
-            problem.scores[cell] = at + step;
-            const double up = log_partition(factored(problem, root));
-            problem.scores[cell] = at - step;
-            const double down = log_partition(factored(problem, root));
-            problem.scores[cell] = at;
-            return (up - down) / (2 * step);
-          };
-          const double slope = (4 * difference(1e-3) - difference(2e-3)) / 3;
-          EXPECT_NEAR(p[cell], slope, 1e-11) << h << " -> " << m << " " << name(root);
+        if (h == m) continue;
+        EXPECT_NEAR(share(at) + share(at + 1), 1, bound(1e-12, 1e-4)) << n;
+        EXPECT_NEAR(found.marginals[0][static_cast<std::size_t>(h * (n + 1) + m)], share(at + 1),
+                    bound(1e-12, 1e-4));
+        at += 2;
+      }
+    }
+  }
+}
+
+// Offsets of a column, and single-root of all ROOT edges, change log Z by themselves and nothing
+// else, although they are so large that rounding one would show. Scores are multiples of 2^-20, so
+// that the sums are exact.
+TEST_P(Identities, OffsetsChangeLogPartitionAlone) {
+  for (const int n : lengths({1, 2, 9, 40, 160}, 40)) {
+    Problem plain = oracle::gaussian(n, 2, 3);
+    for (double& s : plain.scores) s = std::nearbyint(s * 0x1p20) * 0x1p-20;
+    std::vector<std::int32_t> chain(static_cast<std::size_t>(n));
+    std::iota(chain.begin(), chain.end(), 0);
+    for (const double offset : {-0x1p30, -0x1p14, 0x1p14, 0x1p30}) {
+      Problem column = plain;
+      Problem root_row = plain;
+      for (int h = 0; h <= n; ++h) {
+        column.scores[static_cast<std::size_t>(h * (n + 1) + n)] += offset;
+      }
+      for (int m = 1; m <= n; ++m) root_row.scores[static_cast<std::size_t>(m)] += offset;
+      for (const RootRule root : kRules) {
+        SCOPED_TRACE(testing::Message() << "n " << n << " offset " << offset);
+        const std::vector<Problem> problems = {plain, column, root_row};
+        const Answers found = answers(problems, root);
+        for (const std::size_t b : {1U, 2U}) {
+          if (b == 2 && root == RootRule::kMulti) continue;
+          const double moved = found.log_partition[0] + offset;
+          EXPECT_NEAR(found.log_partition[b], moved,
+                      in_float() ? 1e-4 : 4 * 0x1p-52 * std::abs(moved));
+          EXPECT_LE(largest_difference(found.marginals[b], found.marginals[0]),
+                    bound(1e-14, 1e-6) * n);
+          EXPECT_NEAR(found.entropy[b], found.entropy[0], bound(1e-12, 1e-4) * n);
+          DependencyTrees one = trees_of(problems[b], root);
+          DependencyTrees of_plain = trees_of(plain, root);
+          EXPECT_NEAR(log_prob(one, chain)[0], log_prob(of_plain, chain)[0],
+                      bound(1e-12, 1e-4) * n);
         }
       }
     }
   }
 }
 
-// All edges out of ROOT moved together, by so much that a rounding of the offset would show. Scores
-// are multiples of 2^-20, so the sums are exact.
-TEST(Identities, AnOffsetOfRootChangesNothingButLogPartition) {
-  const auto made = [](int n, std::uint64_t seed, double offset) {
-    Problem problem = oracle::gaussian(n, 2, seed);
-    for (double& s : problem.scores) s = std::nearbyint(s * 0x1p20) * 0x1p-20;
-    for (std::size_t m = 1; m <= static_cast<std::size_t>(n); ++m) problem.scores[m] += offset;
-    return problem;
-  };
-  for (const int n : {1, 2, 9, 30}) {
-    const Factorization plain = factored(made(n, 1, 0), Root::kSingle);
-    const Factorization other = factored(made(n, 2, 0), Root::kSingle);
-    for (const double offset : {-0x1p30, -0x1p14, 0x1p14, 0x1p30}) {
-      const Factorization moved = factored(made(n, 1, offset), Root::kSingle);
-      const Factorization other_moved = factored(made(n, 2, offset), Root::kSingle);
-      EXPECT_DOUBLE_EQ(log_partition(moved), log_partition(plain) + offset);
-      EXPECT_NEAR(entropy(moved), entropy(plain), 1e-13 * n);
-      EXPECT_NEAR(kl_divergence(moved, other_moved), kl_divergence(plain, other), 1e-12 * n);
-      EXPECT_NEAR(cross_entropy(moved, other_moved), cross_entropy(plain, other), 1e-12 * n);
-      Tree chain;
-      for (int m = 0; m < n; ++m) chain.push_back(m);
-      EXPECT_NEAR(log_prob(moved, chain), log_prob(plain, chain), 1e-12 * n);
-      const std::vector<double> p = marginals(plain);
-      const std::vector<double> q = marginals(moved);
-      for (std::size_t i = 0; i < p.size(); ++i) EXPECT_NEAR(q[i], p[i], 1e-14 * n);
-    }
-  }
-}
-
-TEST(Queries, ExpectedStepsAndTriesAreExact) {
-  for (const Problem& problem : mixed_problems()) {
-    const double tries = oracle::expected_tries(problem);
-    for (const Root root : kRoots) {
-      SCOPED_TRACE(testing::Message() << "n = " << problem.n << " " << name(root));
-      const Factorization f = factored(problem, root);
-      const double steps = oracle::matrix_tree(problem, root).expected_steps;
-      if (std::isinf(steps)) {
-        EXPECT_TRUE(std::isinf(expected_steps(f)));
-      } else {
-        EXPECT_NEAR(expected_steps(f), steps, 1e-11 * std::max(1.0, steps));
-      }
-      EXPECT_NEAR(expected_tries(f) / tries, 1, 1e-12);
-    }
-  }
-}
-
-// Of graphs with few edges many have words with a ROOT edge that are the root of no tree.
-TEST(Queries, ExpectedStepsAreExactOnSparseGraphs) {
-  int with_such_words = 0;
-  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
-    const Problem problem = oracle::sparse(3 + static_cast<int>(seed % 4), 0.45, seed);
-    const auto f = eliminate(ScoreView(problem.scores.data(), problem.n));
-    if (!f.outcome().ok()) continue;
-    const std::vector<double> roots = root_marginals(f);
-    for (std::size_t m = 1; m <= static_cast<std::size_t>(problem.n); ++m) {
-      if (roots[m - 1] == 0 && problem.scores[m] > -HUGE_VAL) {
-        ++with_such_words;
-        break;
-      }
-    }
-    const double steps = oracle::matrix_tree(problem, Root::kSingle).expected_steps;
-    EXPECT_NEAR(expected_steps(f), steps, 1e-12 * std::max(1.0, steps)) << "seed " << seed;
-  }
-  EXPECT_GE(with_such_words, 20);
-}
-
-// Near the largest scores the columns' scales add up to more than a double counts exactly.
-TEST(Queries, ExpectedTriesAreExactForTheLargestScores) {
-  for (const int n : {7, 9, 20}) {
-    Problem problem = oracle::uniform(n);
+// Words in another order: the same distribution.
+TEST_P(Identities, WordsMayBeRenamed) {
+  for (const int n : lengths({2, 7, 33, 90}, 33)) {
+    const Problem plain = oracle::attractor_pairs(n, 10, 5);
+    const auto renamed = [n](int node) { return node == 0 ? 0 : n + 1 - node; };
     const auto side = static_cast<std::size_t>(n) + 1;
-    for (std::size_t h = 0; h < side; ++h) {
-      for (std::size_t m = 1; m < side; ++m) {
-        if (h == m) continue;
-        const double gap = h == 0 ? 0 : static_cast<double>(m % 2 + 1);
-        problem.scores[h * side + m] = 1e15 - 1 - gap;
+    const auto mirror = [&](const std::vector<double>& from) {
+      std::vector<double> to(side * side);
+      for (int h = 0; h <= n; ++h) {
+        for (int m = 0; m <= n; ++m) {
+          to[static_cast<std::size_t>(renamed(h)) * side + static_cast<std::size_t>(renamed(m))] =
+              from[static_cast<std::size_t>(h) * side + static_cast<std::size_t>(m)];
+        }
       }
-    }
-    const double exact = oracle::expected_tries(problem);
-    for (const Root root : kRoots) {
-      EXPECT_NEAR(expected_tries(factored(problem, root)) / exact, 1, 1e-12) << n;
+      return to;
+    };
+    Problem other = plain;
+    other.scores = mirror(plain.scores);
+    for (const RootRule root : kRules) {
+      const Answers found = answers({plain, other}, root);
+      const double size = std::max(1.0, std::abs(found.log_partition[0]));
+      EXPECT_NEAR(found.log_partition[1], found.log_partition[0], bound(1e-13, 1e-6) * size);
+      EXPECT_NEAR(found.entropy[1], found.entropy[0], bound(1e-11, 1e-4) * size);
+      EXPECT_LE(largest_difference(mirror(found.marginals[1]), found.marginals[0]),
+                bound(1e-13, 1e-5));
     }
   }
 }
 
-TEST(Queries, ExpectedTriesAreInfiniteWithoutASingleRootTree) {
-  // Two words that only ROOT can head.
-  const std::vector<double> scores{0, 1, 2, 0, 0, -HUGE_VAL, 0, -HUGE_VAL, 0};
-  EXPECT_EQ(expected_tries(eliminate(ScoreView(scores.data(), 2), RootRule::kMulti)), HUGE_VAL);
-}
-
-TEST(Queries, LogProbIsExactForEveryTree) {
+// Against all trees, one by one. An entropy is the mean of -log p.
+TEST_P(Identities, LogProbIsExactForEveryTree) {
   for (const Problem& problem :
        {oracle::gaussian(1, 1, 1), oracle::gaussian(4, 2, 2), oracle::attractor_pairs(4, 30, 3),
         oracle::attractor_pairs(5, 900, 4), oracle::masked(4, -1e4, 5), oracle::masked(4, -1e9, 5),
         oracle::column_offsets(4, 1e5, 6), oracle::near_empty_columns(5, 7)}) {
-    for (const Root root : kRoots) {
-      const Factorization f = factored(problem, root);
+    for (const Root root : {Root::kSingle, Root::kMulti}) {
+      const auto all = oracle::all_trees(problem, root);
+      std::vector<std::int32_t> heads;
+      for (const auto& [tree, p] : all) heads.insert(heads.end(), tree.begin(), tree.end());
+      DependencyTrees t = trees_of(problem, rule(root));
+      const std::vector<double> found = log_prob(t, heads);
       double total = 0;
-      for (const auto& [heads, probability] : oracle::all_trees(problem, root)) {
-        const double exact = oracle::log_prob(problem, root, heads);
-        const double ours = log_prob(f, heads);
-        EXPECT_NEAR(ours, exact, 1e-13 * std::max(1.0, std::abs(exact)));
-        total += std::exp(ours);
+      double entropy = 0;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const double exact = oracle::log_prob(problem, root, all[i].first);
+        EXPECT_NEAR(found[i], exact, bound(1e-13, 1e-5) * std::max(1.0, std::abs(exact)));
+        total += std::exp(found[i]);
+        entropy -= all[i].second * exact;
       }
-      EXPECT_NEAR(total, 1, 1e-12);
+      EXPECT_NEAR(total, 1, bound(1e-12, 1e-5));
+      EXPECT_NEAR(ask(t).entropy[0], entropy, bound(1e-11, 1e-4) * std::max(1.0, entropy));
     }
   }
 }
 
-TEST(Queries, LogProbOfWhatIsNoTree) {
+TEST_P(Identities, LogProbOfHeadsThatAreNotATree) {
   const Problem problem = oracle::gaussian(3, 1, 1);
-  const Factorization single = factored(problem, Root::kSingle);
-  const Factorization multi = factored(problem, Root::kMulti);
+  DependencyTrees single = trees_of(problem, RootRule::kSingle);
+  DependencyTrees multi = trees_of(problem, RootRule::kMulti);
   const std::vector<std::int32_t> cycle{2, 1, 0};
+  const std::vector<std::int32_t> own_head{0, 2, 1};
   const std::vector<std::int32_t> two_roots{0, 0, 1};
-  EXPECT_EQ(log_prob(single, cycle), -HUGE_VAL);
-  EXPECT_EQ(log_prob(single, two_roots), -HUGE_VAL);
-  EXPECT_TRUE(std::isfinite(log_prob(multi, two_roots)));
-  EXPECT_THROW(log_prob(single, std::vector<std::int32_t>{0, 1}), std::invalid_argument);
-  EXPECT_THROW(log_prob(single, std::vector<std::int32_t>{0, 1, 4}), std::invalid_argument);
-  EXPECT_THROW(log_prob(single, std::vector<std::int32_t>{0, 1, -1}), std::invalid_argument);
+  const std::vector<std::int32_t> not_there{-1, -1, -1};
+  EXPECT_EQ(log_prob(single, cycle)[0], -HUGE_VAL);
+  EXPECT_EQ(log_prob(single, own_head)[0], -HUGE_VAL);
+  EXPECT_EQ(log_prob(single, two_roots)[0], -HUGE_VAL);
+  EXPECT_TRUE(std::isfinite(log_prob(multi, two_roots)[0]));
+  EXPECT_TRUE(std::isnan(log_prob(multi, not_there)[0]));
+  EXPECT_THROW(log_prob(single, {0, 1, 4}), std::invalid_argument);
+  EXPECT_THROW(log_prob(single, {0, 1, -1}), std::invalid_argument);
+  // A cycle of 33 words under a ROOT edge of another word.
+  const Problem longer = oracle::gaussian(40, 1, 2);
+  std::vector<std::int32_t> heads(40);
+  std::iota(heads.begin(), heads.end(), 0);
+  DependencyTrees of_longer = trees_of(longer, RootRule::kSingle);
+  EXPECT_TRUE(std::isfinite(log_prob(of_longer, heads)[0]));
+  heads[4] = 37;
+  EXPECT_EQ(log_prob(of_longer, heads)[0], -HUGE_VAL);
 }
 
-TEST(Queries, DivergencesAreExact) {
-  const std::vector<std::pair<Problem, Problem>> pairs{
-      {oracle::gaussian(1, 1, 1), oracle::gaussian(1, 1, 2)},
-      {oracle::gaussian(6, 1, 1), oracle::gaussian(6, 2, 2)},
-      {oracle::gaussian(20, 3, 3), oracle::gaussian(20, 3, 4)},
-      {oracle::attractor_pairs(8, 30, 5), oracle::gaussian(8, 1, 6)},
-      {oracle::near_empty_columns(9, 7), oracle::gaussian(9, 1, 8)},
-      {oracle::column_offsets(7, 1e5, 9), oracle::column_offsets(7, 1e5, 10)}};
-  for (const auto& [p, q] : pairs) {
-    for (const Root root : kRoots) {
-      const Factorization fp = factored(p, root);
-      const Factorization fq = factored(q, root);
-      const double cross = oracle::cross_entropy(p, q, root);
-      const double kl = oracle::kl_divergence(p, q, root);
-      EXPECT_NEAR(cross_entropy(fp, fq), cross, 1e-11 * std::max(1.0, std::abs(cross)));
-      EXPECT_NEAR(kl_divergence(fp, fq), kl, 1e-11 * std::max(1.0, kl));
-      EXPECT_EQ(kl_divergence(fp, fp), 0);
-      EXPECT_NEAR(cross_entropy(fp, fp), entropy(fp), 1e-12 * std::max(1.0, entropy(fp)));
-    }
-  }
-}
-
-// q forbids one edge that p allows. Infinite exactly when some tree of p has the edge, even where
-// its probability is far below what a marginal resolves.
-TEST(Queries, DivergenceIsInfiniteByTheGraphAlone) {
-  int infinite = 0;
-  int finite = 0;
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    Problem p = seed % 2 == 0 ? oracle::sparse(5, 0.4, seed) : oracle::attractor_pairs(4, 60, seed);
-    for (std::size_t cell = 0; cell < p.scores.size(); ++cell) {
-      const int head = static_cast<int>(cell) / (p.n + 1);
-      const int modifier = static_cast<int>(cell) % (p.n + 1);
-      if (modifier == 0 || head == modifier || p.scores[cell] == -HUGE_VAL) continue;
-      Problem q = p;
-      q.scores[cell] = -HUGE_VAL;
-      for (const Root root : kRoots) {
-        const Factorization fp = factored(p, root);
-        const Factorization fq = factored(q, root);
-        if (!fp.outcome().ok() || !fq.outcome().ok()) continue;
-        const double exact = oracle::kl_divergence(p, q, root);
-        EXPECT_EQ(std::isinf(kl_divergence(fp, fq)), std::isinf(exact));
-        EXPECT_EQ(std::isinf(cross_entropy(fp, fq)), std::isinf(exact));
-        (std::isinf(exact) ? infinite : finite)++;
+// Sampled trees are trees, of edges that are allowed, and as frequent as their edges are probable.
+TEST_P(Identities, SamplesAreTreesWithTheMarginals) {
+  const std::vector<Problem> problems = mixed_problems();
+  const std::size_t k = samples(2000, 20);
+  for (const RootRule root : kRules) {
+    DependencyTrees t = trees(problems, root);
+    const Answers found = ask(t);
+    const auto heads = sample(t, k);
+    double worst = 0;
+    for (std::size_t b = 0; b < problems.size(); ++b) {
+      if (!found.outcomes[b].ok()) continue;
+      SCOPED_TRACE(testing::Message() << "sentence " << b);
+      const auto n = static_cast<std::size_t>(problems[b].n);
+      std::vector<double> seen((n + 1) * (n + 1));
+      for (std::size_t s = 0; s < k; ++s) {
+        const TreeView tree(heads[b].data() + s * n, n);
+        ASSERT_TRUE(is_tree(tree, root));
+        for (std::size_t m = 1; m <= n; ++m) {
+          const std::size_t cell = static_cast<std::size_t>(tree[m - 1]) * (n + 1) + m;
+          ASSERT_GT(problems[b].scores[cell], -HUGE_VAL);
+          seen[cell] += 1;
+        }
+      }
+      for (std::size_t i = 0; i < seen.size(); ++i) {
+        const double p = found.marginals[b][i];
+        const double expected = p * static_cast<double>(k);
+        const double spread = std::sqrt(expected * (1 - std::min(p, 1.0)) + 10);
+        worst = std::max(worst, std::abs(seen[i] - expected) / spread);
       }
     }
+    EXPECT_LE(worst, 7) << "standard deviations";
   }
-  EXPECT_GT(infinite, 100);
-  EXPECT_GT(finite, 20);
 }
 
-TEST(Queries, ExpectationIsASumOverTrees) {
-  const Problem problem = oracle::gaussian(5, 2, 3);
-  std::vector<double> values = oracle::gaussian(5, 4, 4).scores;
-  for (const Root root : kRoots) {
-    double exact = 0;
-    for (const auto& [heads, probability] : oracle::all_trees(problem, root)) {
-      double value = 0;
-      for (std::size_t m = 1; m <= heads.size(); ++m) {
-        value += values[static_cast<std::size_t>(heads[m - 1]) * 6 + m];
-      }
-      exact += probability * value;
+// The trees of a sentence depend on its id and not on the batch, its place there or the split of
+// the trees among calls.
+TEST_P(Identities, IdsKeyTheSamples) {
+  const std::vector<Problem> problems = {oracle::gaussian(20, 1, 1), oracle::gaussian(70, 1, 2),
+                                         oracle::attractor_pairs(12, 12, 3)};
+  constexpr std::uint64_t kIds[] = {7, std::uint64_t{1} << 40, 0xfedcba9876543210};
+  for (const RootRule root : kRules) {
+    BatchOptions options = with_root(root);
+    options.ids.assign(std::begin(kIds), std::end(kIds));
+    DependencyTrees whole = trees(views_of(problems), options);
+    SampleOptions how;
+    how.seed = 5;
+    const auto all = sample(whole, 60, how);
+    for (std::size_t b = 0; b < problems.size(); ++b) {
+      BatchOptions alone = with_root(root);
+      alone.ids = {99, kIds[b]};
+      DependencyTrees part = trees({ScoreView(problems[0].scores.data(), problems[0].n),
+                                    ScoreView(problems[b].scores.data(), problems[b].n)},
+                                   alone);
+      SampleOptions rest = how;
+      rest.first_tree = 40;
+      const auto first = sample(part, 40, how);
+      const auto last = sample(part, 20, rest);
+      std::vector<std::int32_t> joined = first[1];
+      joined.insert(joined.end(), last[1].begin(), last[1].end());
+      EXPECT_EQ(joined, all[b]) << b;
+      EXPECT_NE(first[0], first[1]);
     }
-    EXPECT_NEAR(expectation(factored(problem, root), values), exact, 1e-12);
+    // Without ids a sentence's id is its position.
+    BatchOptions numbered = with_root(root);
+    numbered.ids = {0, 1, 2};
+    DependencyTrees with_ids = trees(views_of(problems), numbered);
+    DependencyTrees without = trees(problems, root);
+    EXPECT_EQ(sample(without, 20, how), sample(with_ids, 20, how));
+    EXPECT_NE(sample(without, 20, how)[0], sample(whole, 20, how)[0]);
   }
-  // Infinite values of edges that no tree has count nothing.
-  Problem forced = problem;
-  forced.scores[2 * 6 + 3] = -HUGE_VAL;
-  values[2 * 6 + 3] = HUGE_VAL;
-  EXPECT_TRUE(std::isfinite(expectation(factored(forced, Root::kSingle), values)));
-  // 1 -> 2 is allowed and in no tree, though its marginal rounds to 1e-17.
-  constexpr double kNo = -HUGE_VAL;
-  const std::vector<double> scores = {0,  kNo, 0, 0,   kNo, 0, 0,   0, 0, 2,   0, -1, 0,
-                                      -1, -1,  0, kNo, 0,   0, kNo, 0, 0, kNo, 0, 0};
-  std::vector<double> one(25, 0.0);
-  one[1 * 5 + 2] = std::nan("");
-  EXPECT_EQ(expectation(eliminate({scores.data(), 4}), one), 0);
 }
 
-TEST(Queries, MisuseThrows) {
-  const Factorization f = factored(oracle::gaussian(4, 1, 1), Root::kSingle);
-  const Factorization longer = factored(oracle::gaussian(5, 1, 1), Root::kSingle);
-  const Factorization multi = factored(oracle::gaussian(4, 1, 1), Root::kMulti);
-  std::vector<double> out(25);
-  Workspace workspace;
-  EXPECT_THROW(expectation(f, std::vector<double>(24)), std::invalid_argument);
-  EXPECT_THROW(kl_divergence(f, longer), std::invalid_argument);
-  EXPECT_THROW(kl_divergence(f, multi), std::invalid_argument);
-  EXPECT_THROW(cross_entropy(f, longer), std::invalid_argument);
-  EXPECT_THROW(marginals(f, {out.data(), 4}, workspace), std::invalid_argument);
-  EXPECT_THROW(marginals(f, {nullptr, 5}, workspace), std::invalid_argument);
-  EXPECT_THROW(root_marginals(f, std::span<double>(out), workspace), std::invalid_argument);
-}
+INSTANTIATE_TEST_SUITE_P(On, Identities,
+                         testing::Values(Where{"Cpu", std::nullopt},
+                                         Where{"CudaFloat64", Precision::kFloat64},
+                                         Where{"CudaFloat32", Precision::kFloat32}),
+                         [](const auto& param) { return std::string(param.param.name); });
 
 }  // namespace
 }  // namespace taproot

@@ -8,25 +8,25 @@
 #include "cuda/core/launch.h"
 #include "cuda/sample/without_replacement/expand.cuh"
 #include "cuda/sample/without_replacement/select.cuh"
+#include "sample/without_replacement/weight.h"
 
 namespace taproot::cuda {
 namespace {
 
-constexpr double kLeastGumbelInDouble = -120;
+constexpr int kMostBlocks = 1056;  // Per sentence; beyond that, warps take several prefixes.
 
-constexpr int kMostBlocks = 1056;  // For each sentence; beyond, warps take several prefixes.
-
-// The one prefix that everything begins with, its Gumbel free.
+// The empty prefix, whose Gumbel is not truncated.
 __global__ void begin_kernel(const __grid_constant__ BeamArgs a) {
   let_next_start();
   wait_for_previous();
   const int b = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (b >= a.c.batch.size) return;
+  if (b >= static_cast<int>(a.c.batch.size)) return;
   const int n = a.c.batch.n(b);
-  const int first = a.c.batch.single ? 0 : 1;
-  const auto block = detail::philox_block(a.seed, a.first_sentence + static_cast<std::uint32_t>(b),
-                                          0, static_cast<std::uint32_t>(detail::Purpose::kBeam),
-                                          (static_cast<std::uint64_t>(n) + 1) * kLevelBlocks);
+  const int first = a.c.batch.single() ? 0 : 1;
+  a.keys[b] = detail::stream_key(a.seed, a.c.batch.id(b));
+  const auto block =
+      detail::philox_block(a.keys[b], 0, detail::Purpose::kBeam,
+                           (static_cast<std::uint64_t>(n) + 1) * detail::kLevelBlocks);
   const std::int64_t own = static_cast<std::int64_t>(b) * a.width;
   a.gumbel[first][own] = detail::to_gumbel(block.draws[0], block.draws[1]);
   a.log_p[first][own] = 0;
@@ -36,7 +36,11 @@ __global__ void begin_kernel(const __grid_constant__ BeamArgs a) {
   a.list_size[b] = 0;
 }
 
-// A warp a tree: its rank by counting, its heads, and log p from its scores.
+__device__ std::int32_t* heads_of(const BeamArgs& a, int b, int tree) {
+  return a.out.trees.heads + b * a.out.trees.sentence_stride + tree * a.out.trees.tree_stride;
+}
+
+// A warp per tree finds its rank by counting, its heads, and log p from its scores.
 template <int kWords>
 __global__ void output_kernel(const __grid_constant__ BeamArgs a) {
   wait_for_previous();
@@ -48,14 +52,15 @@ __global__ void output_kernel(const __grid_constant__ BeamArgs a) {
   const std::int32_t* word = a.c.word + static_cast<std::int64_t>(b) * a.c.ld;
   const double* scale = a.c.scale + static_cast<std::int64_t>(b) * a.c.ld;
   const double* facts = a.c.facts + static_cast<std::int64_t>(b) * kFacts;
-  const SentenceView scores(a.c.batch, b, n);
+  const EdgeReader scores(a.c.batch, b, n);
+  const int out_width = a.c.batch.max_n;
   const double* gumbel = a.gumbel[(n + 1) & 1] + base;
   const int warps = static_cast<int>(gridDim.x) * warp_count();
   for (int s = static_cast<int>(blockIdx.x) * warp_count() + warp_id(); s < a.width; s += warps) {
     if (s >= states) {
       if (s >= a.trees) continue;
-      std::int32_t* out = a.out + b * a.out_sentence_stride + s * a.out_tree_stride;
-      for (int m = lane_id(); m < a.out_width; m += kWarp) out[m] = -1;
+      std::int32_t* out = heads_of(a, b, s);
+      for (int m = lane_id(); m < out_width; m += kWarp) out[m] = -1;
       continue;
     }
     const double own = gumbel[s];
@@ -66,11 +71,11 @@ __global__ void output_kernel(const __grid_constant__ BeamArgs a) {
       before += other > own || (other == own && t < s) ? 1 : 0;
     }
     const int rank = warp_sum(before);
-    if (rank >= a.trees) {  // It is the kappa.
-      if (lane_id() == 0) a.out_kappa[b] = own;
+    if (rank >= a.trees) {  // Its Gumbel is kappa.
+      if (lane_id() == 0) a.out.kappa[b] = own;
       continue;
     }
-    std::int32_t* out = a.out + b * a.out_sentence_stride + rank * a.out_tree_stride;
+    std::int32_t* out = heads_of(a, b, rank);
     const std::int64_t parent = base + a.parent[base + s];
     const int start = block_start<kWords>(n);
     const Step* path =
@@ -84,26 +89,37 @@ __global__ void output_kernel(const __grid_constant__ BeamArgs a) {
       total += detail::minus_k_ln2(scores(h, m), scale[m] + (h == 0 ? facts[0] : 0.0));
     }
     total = warp_sum(total);
-    for (int m = n + lane_id(); m < a.out_width; m += kWarp) out[m] = -1;
+    for (int m = n + lane_id(); m < out_width; m += kWarp) out[m] = -1;
     if (lane_id() == 0) {
       const std::int64_t at = static_cast<std::int64_t>(b) * a.trees + rank;
-      a.out_log_prob[at] = total - detail::log_scaled(facts[1], facts[2]);
-      a.out_gumbel[at] = own;
+      a.out.log_prob[at] = total - detail::log_scaled(facts[1], facts[2]);
+      a.out.gumbel[at] = own;
     }
   }
 }
 
-// As in WithoutReplacementSampler: where the kappa is so low, or there is none, what double lacks
-// might be among the trees.
+// Kappa, counts and weights; one block per sentence. Where kappa is very low, or there is none,
+// trees that double flushed to 0 might belong to the sample, as in WithoutReplacementSampler: such
+// a sentence is out of range.
 __global__ void finish_kernel(const __grid_constant__ BeamArgs a) {
   wait_for_previous();
-  const int b = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (b >= a.c.batch.size || a.c.outcomes[b].status != kOk) return;
-  const int states = a.states[b];
-  a.out_count[b] = min(states, a.trees);
-  if (states <= a.trees) a.out_kappa[b] = -HUGE_VAL;
+  const int b = static_cast<int>(blockIdx.x);
+  if (a.c.outcomes[b].status != kOk) return;
+  const int count = min(a.states[b], a.trees);
+  const double kappa = a.states[b] <= a.trees ? -HUGE_VAL : a.out.kappa[b];
+  __syncthreads();  // All have read the status and kappa.
+  if (a.out.weight != nullptr) {
+    const std::int64_t at = static_cast<std::int64_t>(b) * a.trees;
+    for (int s = static_cast<int>(threadIdx.x); s < a.trees; s += static_cast<int>(blockDim.x)) {
+      a.out.weight[at + s] =
+          s < count ? detail::horvitz_thompson(a.out.log_prob[at + s], kappa) : 0.0;
+    }
+  }
+  if (threadIdx.x != 0) return;
+  a.out.count[b] = count;
+  a.out.kappa[b] = kappa;
   const bool fits = a.c.facts[static_cast<std::int64_t>(b) * kFacts + 3] != 0;
-  if (!fits && a.out_kappa[b] < kLeastGumbelInDouble) a.c.outcomes[b].status = kOutOfRange;
+  if (!fits && kappa < detail::kLeastGumbelInDouble) a.c.outcomes[b].status = kCudaOutOfRange;
   atomicAdd(reinterpret_cast<unsigned long long*>(a.counter),
             static_cast<unsigned long long>(a.exact[b]));
 }
@@ -115,7 +131,7 @@ void run_levels(const BeamArgs& args, bool early, void* stream) {
   const std::size_t select_bytes = SelectLayout(args.width).bytes();
   constexpr int kWarps = kExpandWarps<kNarrow>;
   const int max_n = args.c.batch.max_n;
-  for (int level = args.c.batch.single ? 0 : 1; level <= max_n; ++level) {
+  for (int level = args.c.batch.single() ? 0 : 1; level <= max_n; ++level) {
     const auto bytes = static_cast<std::size_t>(kWarps * expand_bytes<kNarrow>(max_n, level));
     launch_dependent(early, &expand_kernel<kChunk, kNarrow>, grid, kWarps * kWarp, bytes, stream,
                      args, level);
@@ -149,7 +165,8 @@ int beam_blocks(const BeamArgs& args) {
 void launch_beam(const BeamArgs& args, const Shape& shape, bool early, void* stream) {
   if (args.c.batch.size == 0) return;
   const auto size = static_cast<unsigned>(args.c.batch.size);
-  TAPROOT_CUDA(cudaMemsetAsync(args.locks, 0, sizeof(std::int32_t) * args.slots,
+  TAPROOT_CUDA(cudaMemsetAsync(args.locks, 0,
+                               sizeof(std::int32_t) * static_cast<std::size_t>(args.slots),
                                static_cast<cudaStream_t>(stream)));
   launch_conditionals(args.c, shape, stream);
   launch_dependent(early, &begin_kernel, (size + 127) / 128, 128, 0, stream, args);
@@ -178,7 +195,7 @@ void launch_beam(const BeamArgs& args, const Shape& shape, bool early, void* str
     default:
       run(std::integral_constant<int, 32>{});
   }
-  launch_dependent(early, &finish_kernel, (size + 127) / 128, 128, 0, stream, args);
+  launch_dependent(early, &finish_kernel, size, 128, 0, stream, args);
 }
 
 }  // namespace taproot::cuda

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stochastic beam search on the device: src/sample/without_replacement/beam.h, whole batches, with
-// the random numbers and the guard of the host. Two launches a level: a warp makes the children of
-// a prefix, lazily, from the largest Gumbel down; a block selects the best of a sentence's
-// children.
+// Stochastic beam search on the device: src/sample/without_replacement/beam.h for whole batches,
+// with the random numbers and the error bounds of the host. A level takes two launches: in the
+// first a warp makes the children of a prefix, lazily, from the largest Gumbel down; in the second
+// a block selects the best of a sentence's children.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "core/random.h"
+#include "cuda/core/arena.h"
 #include "cuda/sample/conditionals/conditionals.h"
 
 namespace taproot::cuda {
@@ -25,13 +27,13 @@ struct BeamArgs {
   ConditionalsArgs c;
   bool narrow;  ///< Laws by contraction in float32, without rows: beam_can_be_narrow().
   std::uint64_t seed;
-  std::uint32_t first_sentence;
+  detail::StreamKey* keys;  ///< [size]: of the sentences' random numbers.
   int width;
   double* gumbel[2];
   double* log_p[2];
   double* visits[2];
   double* amplification[2];
-  std::int32_t* sink[2];     ///< Times two, plus one if rows hold.
+  std::int32_t* sink[2];     ///< Twice the sink, plus one if rows are accurate enough.
   std::int32_t* anchor[2];   ///< The ancestor at the first level of the block.
   std::uint16_t* leads[2];   ///< [..][ld]
   Step* path[2];             ///< [..][max_n+1]: of the words before the block; blocks alternate
@@ -60,19 +62,12 @@ struct BeamArgs {
   std::int32_t* locks;      ///< [slots], 0
   int slots;
   double* select_scratch;  ///< [size][kSelectWarps][exact_scratch()]
-  // Results.
-  int trees;          ///< Wanted: width - 1.
-  std::int32_t* out;  ///< Heads, by word; -1 beyond.
-  std::int64_t out_sentence_stride;
-  std::int64_t out_tree_stride;
-  int out_width;
-  double* out_log_prob;     ///< [size][trees]
-  double* out_gumbel;       ///< [size][trees]
-  double* out_kappa;        ///< [size]
-  std::int32_t* out_count;  ///< [size]
+  int trees;               ///< Per sentence: width - 1.
+  CudaWithoutReplacement out;
 };
 
-/// Words whose rows are reduced in one pass over a prefix's ancestors, with `chunk` columns a lane.
+/// How many words' rows are reduced in one pass over a prefix's ancestors, with `chunk` columns per
+/// lane.
 constexpr int block_words(int chunk) {
   return chunk <= 4 ? 8 : chunk <= 8 ? 4 : chunk <= 16 ? 2 : 1;
 }
@@ -96,11 +91,18 @@ TAPROOT_HOST_DEVICE inline std::int64_t exact_scratch(int max_n) {
   return (4 * nodes + nodes * (nodes | 1) + 1) / 2 * 2;
 }
 
-/// Columns a lane for sentences of max_n words; 0: too long for the device.
+/// Columns per lane for sentences of max_n words; 0 if that is too long for the device.
 int beam_chunk(int max_n);
 /// Whether contraction in float32 has the room it needs.
 bool beam_can_be_narrow(int max_n, std::size_t most_shared);
 int beam_blocks(const BeamArgs& args);
+
+/// The arguments of a beam with their workspace; outputs, seed and what is for long sentences are
+/// the caller's to fill in.
+BeamArgs take_beam(Arena& arena, const Batch& batch, int trees, bool narrow);
+/// The outputs from sentence `begin` on.
+CudaWithoutReplacement slice(const CudaWithoutReplacement& out, std::size_t begin,
+                             std::size_t trees);
 
 /// `early`: the device has programmatic dependent launch.
 void launch_beam(const BeamArgs& args, const Shape& shape, bool early, void* stream);

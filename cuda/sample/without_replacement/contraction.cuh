@@ -8,17 +8,18 @@
 
 namespace taproot::cuda {
 
-/// Doubles that contracting takes when i is decided next.
+/// How many doubles a contraction takes when i is decided next.
 TAPROOT_HOST_DEVICE inline std::int64_t exact_scratch(int n, int i) {
   const std::int64_t left = n - i + 1;
   return n + 1 + 3 * left + left * (left | 1);
 }
 
-/// The contracted law of src/sample/conditionals/contraction.h by one warp: words decided are
-/// merged into where they lead, all undecided ones but i are eliminated, and q[h], the probability
-/// that a walk from h meets the sink before i, gives the law of i's head. No subtraction. `weights`
-/// has a row for each modifier, `by_head` one for each head. Leaves p[0..n] at the beginning of
-/// `scratch` (exact_scratch() doubles), all 0 if the prefix is impossible in double.
+/// The contracted law of src/sample/conditionals/contraction.h by one warp. Decided words are
+/// merged into the words that they lead to, all undecided words but i are eliminated, and q[h], the
+/// probability that a walk from h meets the sink before i, gives the law of i's head. Nothing is
+/// subtracted. `weights` has a row for each modifier, `by_head` one for each head. The law is left
+/// in the first n + 1 entries of `scratch` (exact_scratch() doubles); it is all 0 if the prefix is
+/// impossible in double.
 ///
 /// Node i + m is number m here; lanes go along modifiers.
 static __device__ __noinline__ void contracted_law(const double* __restrict__ weights,
@@ -26,7 +27,7 @@ static __device__ __noinline__ void contracted_law(const double* __restrict__ we
                                                    int n, int i, int sink,
                                                    const std::uint16_t* __restrict__ leads,
                                                    double* __restrict__ scratch) {
-  constexpr int kBatch = 8;  // Loads under way at once.
+  constexpr int kBatch = 8;  // Loads in flight at once.
   constexpr int kMerged = 16;
   const int lane = lane_id();
   const int left = n - i + 1;
@@ -39,7 +40,7 @@ static __device__ __noinline__ void contracted_law(const double* __restrict__ we
   for (int m = 1 + lane; m < left; m += kWarp) {
     for (int h = 0; h < left; ++h) x[h * side + m] = 0;
     to_sink[m] = 0;
-    if (i + m == sink) continue;  // It has no head.
+    if (i + m == sink) continue;  // The sink has no head.
     double all = 0;
     const double* column = by_head + i + m;
     for (int h0 = 0; h0 <= n; h0 += kMerged) {
@@ -63,7 +64,7 @@ static __device__ __noinline__ void contracted_law(const double* __restrict__ we
     to_sink[m] = all;
   }
   __syncwarp();
-  bool known = false;  // The next pivot: it is summed up while its column is brought up to date.
+  bool known = false;  // Whether `next`, the next pivot, was summed while its column was updated.
   double next = 0;
   for (int k = left - 1; k > 0; --k) {
     if (i + k == sink) {

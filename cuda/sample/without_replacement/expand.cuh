@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One level of the beam, first half: every prefix gets its word's row and law, and its children.
+// The first half of a level of the beam: every prefix gets the row and the law of its word, and its
+// children.
 //
-// Words come in blocks. At a block's first level the rows of all of its words are reduced for the
-// words before the block, in one pass over the prefix's ancestors, whose rows are so read once for
-// several words; later levels go on from there, their ancestor at that level being their anchor.
+// Words come in blocks. At the first level of a block the rows of all its words are reduced for the
+// words before the block, in one pass over the prefix's ancestors, so that each ancestor's row is
+// read once for several words. Later levels of the block start from there: the ancestor at the
+// first level is their anchor.
 #pragma once
 
 #include "cuda/core/dependent.cuh"
@@ -12,20 +14,20 @@
 
 namespace taproot::cuda {
 
-/// Warps of a block: in float32 each needs much shared memory.
+/// Warps per block. In float32 each of them needs much shared memory.
 template <bool kNarrow>
 inline constexpr int kExpandWarps = kNarrow ? 2 : 4;
 inline constexpr int kNoCap = 0x7fffffff;
 
-/// Bytes of shared memory that a warp has for contracting at a level. In double: enough for the
-/// last 42 words. In float: what that takes.
+/// Bytes of shared memory that a warp has for a contraction at a level: in double enough for the
+/// last 42 words, in float enough for all.
 template <bool kNarrow>
 TAPROOT_HOST_DEVICE constexpr std::int64_t expand_bytes(int max_n, int level) {
   return kNarrow ? static_cast<std::int64_t>(sizeof(float)) * narrow_scratch(max_n, level) : 16800;
 }
 
-/// A place to contract in: shared memory where that suffices, else one of a number of places, for
-/// one warp at a time of the blocks that have it.
+/// Memory for a contraction: shared memory where that suffices, else one of several places in
+/// global memory, which a lock gives to one warp at a time.
 struct SharedScratch {
   double* fast;
   std::int64_t room;  ///< Bytes of it.
@@ -52,7 +54,7 @@ struct SharedScratch {
   }
 };
 
-/// What a prefix has besides its Gumbel and its probability.
+/// What is known of a prefix besides its Gumbel and its probability.
 struct Prefix {
   double visits;
   double amplification;
@@ -61,7 +63,7 @@ struct Prefix {
   bool rows;
 };
 
-/// row = row i of K before anything is decided; see Conditionals::start_row().
+/// Sets `row` to row i of K before anything is decided; see Conditionals::start_row().
 template <int kChunk>
 __device__ __forceinline__ void start_row(const ConditionalsArgs& c, int b, int sink, int i,
                                           double (&row)[kChunk]) {
@@ -80,8 +82,8 @@ __device__ __forceinline__ void start_row(const ConditionalsArgs& c, int b, int 
   for (int r = 0; r < kChunk; ++r) row[r] = fma(factor, of_sink[r], row[r]);
 }
 
-/// Brings kRows rows up to date for the words first, ..., first + steps - 1, whose steps the lanes
-/// have. The rows of kDepth of them are on their way at once.
+/// Updates kRows rows for the words first, ..., first + steps - 1; lane j has the step of word
+/// first + j. The rows of kDepth of these words are loaded at once.
 template <int kChunk, int kRows, int kDepth>
 __device__ __forceinline__ void reduce_rows(const BeamArgs& a, int b, int first, int steps,
                                             const Step& step, double (&row)[kRows][kChunk]) {
@@ -100,7 +102,7 @@ __device__ __forceinline__ void reduce_rows(const BeamArgs& a, int b, int first,
       const int j = j0 + d;
       if (j >= steps) break;
       const double inverse = __shfl_sync(kAllLanes, step.inverse_p, j);
-      if (inverse == 0) continue;  // The sink: it has no row.
+      if (inverse == 0) continue;  // The sink has no row.
       const int head = __shfl_sync(kAllLanes, step.head, j);
 #pragma unroll
       for (int w = 0; w < kRows; ++w) {
@@ -112,8 +114,8 @@ __device__ __forceinline__ void reduce_rows(const BeamArgs& a, int b, int first,
   }
 }
 
-/// From the parent's to the prefix's own: path, leads and what is known of its rows. `step` takes
-/// those of the words of the block that are decided, one a lane.
+/// Makes path, leads and what is known of the rows of a prefix from those of its parent. `step`
+/// takes the steps of the decided words of the block, one per lane.
 template <int kChunk, bool kNarrow>
 __device__ __forceinline__ Prefix follow(const BeamArgs& a, int b, int s, int level, int head,
                                          int from, int (&leads)[kChunk], Step& step) {
@@ -128,21 +130,21 @@ __device__ __forceinline__ Prefix follow(const BeamArgs& a, int b, int s, int le
   step = {0, 0, 0};
 #pragma unroll
   for (int r = 0; r < kChunk; ++r) leads[r] = lane_id() * kChunk + r;
-  if (level == (c.batch.single ? 0 : 1)) {
-    if (!c.batch.single) {
-      prefix.rows = detail::row_error(visits[0], 1) <= kMostError;
+  if (level == (c.batch.single() ? 0 : 1)) {
+    if (!c.batch.single()) {
+      prefix.rows = detail::row_error(visits[0], 1) <= kBeamError;
       prefix.visits = prefix.rows ? visits[0] : 0.0;
     }
   } else if (level == 1) {
     prefix.sink = head;
     prefix.visits = visits[prefix.sink];
-    prefix.rows = detail::row_error(prefix.visits, 1) <= kMostError;
+    prefix.rows = detail::row_error(prefix.visits, 1) <= kBeamError;
     if (lane_id() == 0) leads[0] = prefix.sink;
   } else {
     const int word = level - 1;
     const int start = block_start<kWords>(word);
     const std::int64_t parent = base + from;
-    // All loads that can be under way at once; of the row, whether or not there is one.
+    // All loads are issued at once, that of the row whether or not there is one.
     const int packed = a.sink[before][parent];
     prefix.visits = a.visits[before][parent];
     prefix.amplification = a.amplification[before][parent];
@@ -187,7 +189,7 @@ __device__ __forceinline__ Prefix follow(const BeamArgs& a, int b, int s, int le
     if (block_start<kWords>(level) == start) {
       prefix.anchor = anchor;
       if (has_step) a.steps[now][own * kWords + lane_id()] = step;
-    } else {  // A new block: the path as far as it goes.
+    } else {  // A new block begins: its path is that of the words before.
       const std::int64_t nodes = c.batch.max_n + 1;
       const Step* path = a.path[block_parity<kWords>(word)] + (base + anchor) * nodes;
       Step* path_to = a.path[block_parity<kWords>(level)] + own * nodes;
@@ -205,8 +207,8 @@ __device__ __forceinline__ Prefix follow(const BeamArgs& a, int b, int s, int le
   return prefix;
 }
 
-/// Row `level` of the prefix, and at the first level of a block those of its other words on the
-/// way.
+/// Finds row `level` of the prefix; at the first level of a block it also reduces the rows of the
+/// other words of the block as far as possible.
 template <int kChunk>
 __device__ __forceinline__ void find_row(const BeamArgs& a, int b, int s, int level, int n,
                                          const Prefix& prefix, const Step& step,
@@ -247,14 +249,13 @@ __device__ __forceinline__ void find_row(const BeamArgs& a, int b, int s, int le
   }
 }
 
-/// More children than a prefix is likely to have among the best: some three times its share of
-/// them.
+/// A few more than three times the number of children that a prefix can expect among the best.
 template <int kChunk>
 __device__ __forceinline__ int likely_children(const Growth<kChunk>& growth, const BeamArgs& a) {
   return 6 + static_cast<int>(fmin(3.0 * a.width * exp(growth.log_p), 1e6));
 }
 
-/// `kNarrow`: without rows, all laws by contraction in float32.
+/// With kNarrow there are no rows: all laws are found by contraction in float32.
 template <int kChunk, bool kNarrow>
 __global__ void __launch_bounds__(kExpandWarps<kNarrow>* kWarp, kNarrow       ? 5
                                                                 : kChunk <= 4 ? 3
@@ -266,7 +267,7 @@ __global__ void __launch_bounds__(kExpandWarps<kNarrow>* kWarp, kNarrow       ? 
   const int b = static_cast<int>(blockIdx.y);
   const std::int64_t base = static_cast<std::int64_t>(b) * a.width;
   int s = static_cast<int>(blockIdx.x) * kExpandWarps<kNarrow> + warp_id();
-  // All at once, since each takes its time; of what is not there, nothing is used.
+  // These loads are issued at once, to wait only once. Values beyond the states are not used.
   const std::int32_t status = c.outcomes[b].status;
   const int n = c.batch.n(b);
   const int states = a.states[b];
@@ -292,7 +293,7 @@ __global__ void __launch_bounds__(kExpandWarps<kNarrow>* kWarp, kNarrow       ? 
     int leads[kChunk];
     Step step;
     Growth<kChunk> growth(a, b, s, level, n, states, a.leads[now] + own * c.ld);
-    growth.draw();  // While memory is on its way.
+    growth.draw();  // While loads are in flight.
     Prefix prefix = follow<kChunk, kNarrow>(a, b, s, level, head, from, leads, step);
     growth.sink = prefix.sink;
     double row[kChunk];
@@ -302,7 +303,7 @@ __global__ void __launch_bounds__(kExpandWarps<kNarrow>* kWarp, kNarrow       ? 
     if (level == 0) {
       load(c.roots + static_cast<std::int64_t>(b) * c.ld, c.ld, growth.law.p);
       growth.law.sum();
-    } else if (prefix.sink == level) {  // It has its head: ROOT.
+    } else if (prefix.sink == level) {  // Its head is ROOT.
 #pragma unroll
       for (int r = 0; r < kChunk; ++r) growth.law.p[r] = lane_id() == 0 && r == 0 ? 1.0 : 0.0;
       growth.law.sum();
@@ -317,7 +318,7 @@ __global__ void __launch_bounds__(kExpandWarps<kNarrow>* kWarp, kNarrow       ? 
         prefix.visits =
             fmax(prefix.visits, diagonal * c.sums[static_cast<std::int64_t>(b) * c.ld + level]);
         growth.error = detail::row_error(prefix.visits, prefix.amplification);
-        prefix.rows = growth.error <= kMostError;
+        prefix.rows = growth.error <= kBeamError;
         growth.use_row(row, leads);
       }
       if (!prefix.rows) {
@@ -325,8 +326,8 @@ __global__ void __launch_bounds__(kExpandWarps<kNarrow>* kWarp, kNarrow       ? 
         scratch.give();
       }
     }
-    // Where nothing bars the others yet, the tails that rows do not tell of, and what comes after
-    // many children, are left to the selection.
+    // While there is no bar yet, the selection decides whether children are needed that the rows do
+    // not resolve, or that come after many others.
     growth.grow(bar, all || barred, all || barred ? kNoCap : likely_children(growth, a), scratch);
     growth.write();
     const bool open = growth.y < HUGE_VAL && (growth.uncertain || (!barred && !all));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The children of one prefix, by one warp. Lane l has the entries l kChunk ... l kChunk + kChunk -
-// 1 of every vector over nodes.
+// The children of one prefix, by one warp. Lane l has entries l * kChunk to l * kChunk + kChunk - 1
+// of every vector over nodes.
 #pragma once
 
 #include <cmath>
@@ -15,12 +15,10 @@
 
 namespace taproot::cuda {
 
-// As in src/sample/without_replacement/beam.cc.
-inline constexpr double kMostError = 1e-9;
-inline constexpr std::uint64_t kLevelBlocks = std::uint64_t{1} << 20;
+using detail::kBeamError;
 
-/// Entry h of a vector over the lanes; the same for all. By halves, of values and not of places, or
-/// the vector would have to be in memory.
+/// Entry h of a vector over the lanes, the same for all lanes. It is found by halving values, since
+/// a variable index would force the vector out of registers.
 template <int kChunk>
 __device__ __forceinline__ double entry(const double (&x)[kChunk], int h) {
   double half[kChunk];
@@ -68,12 +66,12 @@ __device__ __forceinline__ void store(const double (&x)[kChunk], int ld, double*
   }
 }
 
-/// A law over the lanes with the sums that drawing from it takes.
+/// A law over the lanes, with the sums that are needed to sample from it.
 template <int kChunk>
 struct Law {
   double p[kChunk];
-  double before;  ///< The sum over the lanes before.
-  double until;   ///< And this one.
+  double before;  ///< The sum over the lanes before this one.
+  double until;   ///< The same with this one.
   double total;
 
   __device__ __forceinline__ void sum() {
@@ -122,9 +120,10 @@ struct Law {
 
 /// The children of a prefix, made one by one, the largest Gumbel first.
 ///
-/// Given the last one's Gumbel g, the next is one at log_p + log(left) truncated at g. With
-/// y = exp(log_p - g) that is y + E / left for an exponential E: no logarithm stands between one
-/// child and the next. Those, and the random numbers, are lane i's for child base + i, all at once.
+/// Given the last child's Gumbel g, that of the next is a Gumbel at log_p + log(left) truncated at
+/// g. With y = exp(log_p - g) it is y + E / left for an exponential E, so no logarithm is needed
+/// between one child and the next. Lane i computes the logarithms and the random numbers of child
+/// base + i, for 32 children at once.
 template <int kChunk>
 struct Growth {
   const BeamArgs& a;
@@ -138,13 +137,13 @@ struct Growth {
   double gumbel;  ///< Of the prefix, and so of its first child.
   const std::uint16_t* leads;
   Law<kChunk> law;
-  double error = 0;        ///< Of the law, if from rows or in float32; else 0.
+  double error = 0;        ///< A bound on the error of a law from rows or in float32; else 0.
   int count = 0;           ///< Children so far.
-  int base = 0;            ///< Those before are written.
+  int base = 0;            ///< Children before this one are written.
   double last = 0;         ///< y of the last child,
   double y = 0;            ///< and of the next one; +inf if there is none.
-  bool uncertain = false;  ///< Then y is a bound: the law does not tell.
-  /// No more children than this, by the graph: then nothing is left, whatever the rows' error.
+  bool uncertain = false;  ///< The law does not resolve the next child, and y is a bound.
+  /// The graph allows no more children than this, whatever the error of the rows.
   int most = 0x7fffffff;
   double uniform[2];
   double exponential;
@@ -172,15 +171,14 @@ struct Growth {
   }
   __device__ const double* weights() const { return a.c.weights + matrix(); }
 
-  /// Random numbers of a child: two blocks each, the first for its head, the second for its Gumbel.
+  /// The random numbers of a child: one block for its head, one for its Gumbel.
   __device__ __forceinline__ void draw() {
-    const std::uint64_t first = static_cast<std::uint64_t>(level) * kLevelBlocks +
+    const std::uint64_t first = static_cast<std::uint64_t>(level) * detail::kLevelBlocks +
                                 2 * static_cast<std::uint64_t>(base + lane_id());
-    const std::uint32_t sentence = a.first_sentence + static_cast<std::uint32_t>(b);
+    const detail::StreamKey key = a.keys[b];
     const auto sample = static_cast<std::uint32_t>(s);
-    constexpr auto kPurpose = static_cast<std::uint32_t>(detail::Purpose::kBeam);
-    const auto heads = detail::philox_block(a.seed, sentence, sample, kPurpose, first);
-    const auto gumbels = detail::philox_block(a.seed, sentence, sample, kPurpose, first + 1);
+    const auto heads = detail::philox_block(key, sample, detail::Purpose::kBeam, first);
+    const auto gumbels = detail::philox_block(key, sample, detail::Purpose::kBeam, first + 1);
     uniform[0] = detail::to_uniform(heads.draws[0]);
     uniform[1] = detail::to_uniform(heads.draws[1]);
     exponential = detail::to_exponential(gumbels.draws[0], gumbels.draws[1]);
@@ -195,7 +193,7 @@ struct Growth {
     law.sum();
   }
 
-  /// The contracted law, without the heads taken.
+  /// Finds the contracted law, without the heads that are taken.
   __device__ __forceinline__ void make_exact(double* scratch) {
     contracted_law(weights(), a.c.by_head + matrix(), a.c.ld, n, level, sink, leads, scratch);
 #pragma unroll
@@ -209,8 +207,8 @@ struct Growth {
     __syncwarp();
   }
 
-  /// The same in float32, in the block's memory from `begin` on, where its range does; else in
-  /// double.
+  /// The same in float32, in the block's memory from byte `begin` on, if the range of float
+  /// suffices; else in double.
   template <typename Scratch>
   __device__ __forceinline__ void make_narrow(int begin, Scratch& scratch) {
     const NarrowNodes nodes(n, level, sink);
@@ -240,7 +238,7 @@ struct Growth {
     law.sum();
     __syncwarp();
     const double inverse = 1 / law.total;
-    if (!(bits <= kMostNarrowBits && kNarrowError * inverse <= kMostError)) {
+    if (!(bits <= kMostNarrowBits && kNarrowError * inverse <= kBeamError)) {
       make_exact(scratch.take(n, level));
       scratch.give();
       return;
@@ -251,7 +249,7 @@ struct Growth {
     error = kNarrowError * inverse;
   }
 
-  /// y of the next child.
+  /// Finds y of the next child.
   __device__ __forceinline__ void look_ahead() {
     if (count - base == kWarp) {
       write();
@@ -263,7 +261,7 @@ struct Growth {
       return;
     }
     double left = law.total;
-    uncertain = error > 0 && !(error < kMostError * left);
+    uncertain = error > 0 && !(error < kBeamError * left);
     if (uncertain) left += a.c.ld * error;
     const double e = __shfl_sync(kAllLanes, exponential, count - base);
     y = left > 0 ? last + e / left : HUGE_VAL;
@@ -274,14 +272,14 @@ struct Growth {
   __device__ __forceinline__ void write() {
     const int more = count - base;
     if (more == 0) return;
-    // The first child of a prefix has its place by the prefix's number, the others come after
-    // those: so what selection reads and writes is nearly in order.
+    // The first children stand in the order of their prefixes and the others after them, so that
+    // the selection reads and writes nearly in order.
     const int skip = base == 0 ? 1 : 0;
     int at = 0;
     if (lane_id() == 0 && more > skip) at = atomicAdd(a.list_size + b, more - skip);
     double log_y;
     double log_own;
-    if (more <= kWarp / 2) {  // One logarithm for both.
+    if (more <= kWarp / 2) {  // Half of the lanes take the logarithms of p.
       const double other = __shfl_sync(kAllLanes, own_p, lane_id() % (kWarp / 2));
       log_y = log(lane_id() < kWarp / 2 ? own_y : other);
       log_own = __shfl_sync(kAllLanes, log_y, lane_id() % (kWarp / 2) + kWarp / 2);
@@ -305,7 +303,8 @@ struct Growth {
     __syncwarp();
   }
 
-  /// The law from the word's row: w (diagonal - row), exactly 0 for heads that lead back here.
+  /// Finds the law from the word's row: w (diagonal - row), and exactly 0 for heads that lead back
+  /// to the word.
   __device__ __forceinline__ void use_row(const double (&row)[kChunk], const int (&ends)[kChunk]) {
     const double diagonal = entry(row, level);
     double w[kChunk];
@@ -321,13 +320,13 @@ struct Growth {
     law.sum();
   }
 
-  /// Makes children while their Gumbels reach `bar`, at least one if there is none yet, and at most
-  /// `cap` in all. Without `resolve` stops where the law does not tell. `scratch` has a place to
-  /// contract in.
+  /// Makes children while their Gumbels reach `bar`: at least one if there is none yet, and at most
+  /// `cap` in all. Without `resolve` it stops where the law does not resolve the next child.
+  /// `scratch` provides memory for a contraction.
   template <typename Scratch>
   __device__ __forceinline__ void grow(double bar, bool resolve, int cap, Scratch& scratch) {
-    // A little more than the bar, for y is rounded; what is below it is not selected anyway.
-    const double ends = exp(log_p - (lane_id() == 0 ? bar : gumbel));  // Two at once.
+    // A little beyond the bar, since y is rounded. Children below the bar are not selected anyway.
+    const double ends = exp(log_p - (lane_id() == 0 ? bar : gumbel));  // Two exponentials at once.
     const double largest = __shfl_sync(kAllLanes, ends, 0) * (1 + 1e-12);
     bool first = count == 0;
     if (first) y = __shfl_sync(kAllLanes, ends, 1);
@@ -341,7 +340,7 @@ struct Growth {
       }
       int head = law.choose(__shfl_sync(kAllLanes, uniform[0], count - base));
       double p = entry(law.p, head);
-      if (error > 0 && !(error < p)) {  // Perhaps impossible: the law does not tell.
+      if (error > 0 && !(error < p)) {  // The head may be impossible.
         make_exact(scratch.take(n, level));
         scratch.give();
         head = law.choose(__shfl_sync(kAllLanes, uniform[1], count - base));

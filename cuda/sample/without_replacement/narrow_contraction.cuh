@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contraction in float32, which holds because nothing is subtracted: every probability has a
-// relative error of a few n 2^-24, whatever the weights, as long as float's range does.
+// Contraction in float32. Nothing is subtracted, so every probability has a relative error of a few
+// n 2^-24, whatever the weights, while the range of float suffices.
 //
-// One warp has few instructions under way, so branches and waiting are what costs: words are
-// eliminated four at a time, a block of four is always full, and how many columns a lane has is
-// known when this is compiled.
+// One warp has few instructions in flight, so branches and waiting dominate the cost. Therefore
+// words are eliminated four at a time, a block of four is always full, and the number of columns
+// per lane is a template parameter.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,24 @@
 
 namespace taproot::cuda {
 
-/// Words that may be left: four columns a lane, or fewer if that does.
+/// The most words that may be left: four columns per lane.
 inline constexpr int kMostNarrow = 4 * kWarp;
 inline constexpr int kFour = 4;
-/// Rows under way at once.
+/// Rows whose loads are in flight at once.
 template <int kColumns>
 inline constexpr int kRowsAhead = kColumns == 1 ? 8 : 4;
-/// Underflow has an absolute error of 2^-149 in some entry, and costs that times 2^bits, the
-/// product of the columns' sums over that of the pivots, as docs/numerics.md shows: no single pivot
-/// tells. With more bits than this the law is found in double.
+/// Underflow makes an absolute error of 2^-149 in some entry, which costs that times 2^bits, the
+/// product of the columns' sums over that of the pivots (docs/numerics.md). With more bits than
+/// this the law is found in double.
 inline constexpr float kMostNarrowBits = 50;
-/// What underflow may then do to q, all entries of it taken together.
+/// A bound on the error of q, all entries taken together, that underflow then makes.
 inline constexpr double kNarrowError = 0x1p-80;
 
-/// Of `count` numbers, 0 the one that stays, with those added that make the others a multiple of
-/// four.
+/// `count` with so many numbers added that all but number 0, which stays, are a multiple of four.
 TAPROOT_HOST_DEVICE inline constexpr int filled_up(int count) { return (count + 2) / 4 * 4 + 1; }
 
-/// The undecided words without the sink: i is number 0. Numbers from `count` to `all` are of no
-/// word, and have no edges but one of weight 1 from the sink.
+/// The undecided words without the sink; i is number 0. Numbers from `count` to `all` stand for no
+/// word: their only edge is one of weight 1 from the sink.
 struct NarrowNodes {
   int i;
   int sink;
@@ -51,25 +50,25 @@ struct NarrowNodes {
   }
 };
 
-/// Floats that it takes when i is decided next, a multiple of four.
+/// How many floats a contraction takes when i is decided next; a multiple of four.
 TAPROOT_HOST_DEVICE inline constexpr std::int64_t narrow_scratch(int n, int i) {
   const std::int64_t all = filled_up(n - i + 1);
   return (5 * all + (all + 1) * (all | 1) + 3) / 4 * 4;
 }
 
-/// Dynamic shared memory. By its name the compiler knows what it is, which makes loads and stores
-/// half as long as by a pointer that may be to anything.
+/// Dynamic shared memory. Addressed by this name, loads and stores take half as long as by a
+/// pointer of which the compiler does not know that it points to shared memory.
 extern __shared__ __align__(16) unsigned char block_memory[];
 
-/// Where they are in it.
+/// Where the parts of a contraction are in it.
 struct NarrowScratch {
-  float4* into;          ///< Of the words being eliminated, their weights by head.
-  float* inverse_pivot;  ///< And in the end q.
-  float* x;              ///< [h][m], the sink's row last
-  float* ends;           ///< That row.
+  float4* into;          ///< The weights, by head, of the words being eliminated.
+  float* inverse_pivot;  ///< In the end it holds q.
+  float* x;              ///< [h][m]; the sink's row is the last one.
+  float* ends;           ///< The sink's row.
   int side;
 
-  /// From so many bytes on.
+  /// The parts begin so many bytes into the memory.
   __device__ NarrowScratch(int begin, int all) {
     float* memory = reinterpret_cast<float*>(block_memory + begin);
     into = reinterpret_cast<float4*>(memory);
@@ -93,10 +92,10 @@ __device__ __forceinline__ void merge(const float* __restrict__ by_head, int ld,
 #pragma unroll
   for (int c = 0; c < kColumns; ++c) {
     const int m = lane + kWarp * c;
-    column[c] = m < count ? nodes.node(m) : 0;  // Column 0 is there, and empty.
+    column[c] = m < count ? nodes.node(m) : 0;  // Column 0 exists and is empty.
     if (m < count) to.ends[m] = 0;
   }
-  // Words that are undecided have their own row.
+  // Undecided words have a row of their own.
   for (int h0 = 0; h0 < count; h0 += kAhead) {
     float w[kAhead][kColumns];
 #pragma unroll
@@ -121,8 +120,8 @@ __device__ __forceinline__ void merge(const float* __restrict__ by_head, int ld,
     }
     if (lane == 0) to.ends[none] = 1;
   }
-  // ROOT, the sink and the words before i add to where they lead. (What leads back to m is a
-  // self-loop: the diagonal, which is never read.)
+  // ROOT, the sink and the words before i add to the rows of the words that they lead to. An edge
+  // that leads back to m goes to the diagonal, which is never read.
   const int others = nodes.i + (nodes.sink > nodes.i ? 1 : 0);
   for (int h0 = 0; h0 < others; h0 += kAhead) {
     int row[kAhead];
@@ -149,7 +148,8 @@ __device__ __forceinline__ void merge(const float* __restrict__ by_head, int ld,
   __syncwarp();
 }
 
-/// Eliminates the words top, top - 1, top - 2, top - 3; returns the bits of their pivots' product.
+/// Eliminates the words top, top - 1, top - 2, top - 3. Returns log2 of the product of their
+/// pivots.
 template <int kColumns>
 __device__ __forceinline__ float eliminate_four(const NarrowScratch& s, int top) {
   const int lane = lane_id();
@@ -175,7 +175,7 @@ __device__ __forceinline__ float eliminate_four(const NarrowScratch& s, int top)
 #pragma unroll
     for (int a = 0; a < kFour; ++a) within[a][j] = s.x[(top - a) * s.side + top - j];
   }
-  // Those below as heads, and the sink's.
+  // The weights of the words that stay, with the four as heads, and with the sink.
   float part[kColumns][kFour];
   float end[kColumns];
 #pragma unroll
@@ -198,7 +198,7 @@ __device__ __forceinline__ float eliminate_four(const NarrowScratch& s, int top)
     float pivot = sum[j] + ends[j];
 #pragma unroll
     for (int a = j + 1; a < kFour; ++a) pivot += within[a][j];
-    bits += __log2f(pivot);  // -inf or NaN if that is not a number above 0.
+    bits += __log2f(pivot);  // -inf or NaN unless the pivot is above 0.
     inverse[j] = __frcp_rn(pivot);
 #pragma unroll
     for (int a = j + 1; a < kFour; ++a) {
@@ -211,7 +211,7 @@ __device__ __forceinline__ float eliminate_four(const NarrowScratch& s, int top)
       }
     }
   }
-  // Their weights by head, each after those before it; and the shares of those that stay.
+  // Each of the four by head, with those before it eliminated; and the shares of words that stay.
 #pragma unroll
   for (int c = 0; c < kColumns; ++c) {
     const int h = lane + kWarp * c;
@@ -274,8 +274,8 @@ __device__ __forceinline__ float eliminate_four(const NarrowScratch& s, int top)
   return bits;
 }
 
-/// Eliminates top, ..., 1, with fewer columns as there are fewer words; returns the bits of the
-/// pivots' product.
+/// Eliminates top, ..., 1, with fewer columns per lane as words become fewer. Returns log2 of the
+/// product of the pivots.
 template <int kColumns>
 __device__ __forceinline__ float eliminate_all(const NarrowScratch& s, int top) {
   float bits = 0;
@@ -286,7 +286,7 @@ __device__ __forceinline__ float eliminate_all(const NarrowScratch& s, int top) 
   return bits;
 }
 
-/// q of all, into s.inverse_pivot: each, once known, is passed on to the words after it.
+/// Computes q into s.inverse_pivot: each entry, once known, is passed on to the words after it.
 template <int kColumns>
 __device__ __forceinline__ void substitute(const NarrowScratch& s, int count) {
   constexpr int kAhead = kRowsAhead<kColumns>;
@@ -316,7 +316,7 @@ __device__ __forceinline__ void substitute(const NarrowScratch& s, int count) {
       }
 #pragma unroll
       for (int j = 0; j < kAhead; ++j) {
-        // Beyond the last there is nothing to pass on: the rows are 0.
+        // Beyond the last word the rows are 0.
         const float q = __shfl_sync(kAllLanes, sum[own] * inverse[own], (k0 + j) % kWarp);
 #pragma unroll
         for (int c = own; c < kColumns; ++c) sum[c] = fmaf(row[j][c], q, sum[c]);
@@ -344,8 +344,8 @@ __device__ __noinline__ float narrow_contraction_of(const float* __restrict__ by
   return bits;
 }
 
-/// As contracted_law(), as far as q, in the shared memory from `begin` on: that of number m is
-/// NarrowScratch::inverse_pivot[m]. Returns the bits of the pivots' product.
+/// The first part of contracted_law(), in the shared memory from byte `begin` on: q of number m is
+/// NarrowScratch::inverse_pivot[m]. Returns log2 of the product of the pivots.
 template <int kMostColumns>
 __device__ __forceinline__ float narrow_contraction(const float* by_head, int ld,
                                                     const NarrowNodes& nodes,

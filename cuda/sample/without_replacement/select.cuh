@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One level of the beam, second half: the children with the `width` largest Gumbels, by one block a
-// sentence, in canonical order: by prefix, then by head. Exact, and the same whatever the schedule.
+// The second half of a level of the beam: one block per sentence selects the children with the
+// `width` largest Gumbels, in canonical order, by prefix and then by head. The selection is exact,
+// and does not depend on how the device schedules.
 #pragma once
 
 #include "cuda/core/dependent.cuh"
@@ -13,12 +14,12 @@ inline constexpr int kSelectThreads = kSelectWarps * kWarp;
 inline constexpr int kBins = 2048;
 inline constexpr int kBinsEach = kBins / kSelectThreads;
 inline constexpr double kBinsPerUnit = 256;
-inline constexpr int kAtOnce = 4;  // Loads under way.
+inline constexpr int kAtOnce = 4;  // Loads in flight.
 inline constexpr int kMostListed = kSelectThreads;
-/// Children, and prefixes, that are kept in shared memory; more are read where they are.
+/// How many children and prefixes are held in shared memory; more are read from global memory.
 struct SelectLayout {
   int children = kMostSharedChildren;
-  int states;  ///< 0: not in shared memory
+  int states;  ///< 0 if they are not in shared memory.
 
   TAPROOT_HOST_DEVICE explicit SelectLayout(int width) : states(width <= 8192 ? width + 1 : 0) {}
   TAPROOT_HOST_DEVICE std::size_t bytes() const {
@@ -42,7 +43,7 @@ struct SelectShared {
   int unresolved;
 };
 
-/// Sum over the threads before this one; `total` takes that over all.
+/// The sum over the threads before this one; `total` takes the sum over all threads.
 __device__ inline int scan_block(int x, int* per_warp, int& total) {
   const int until = warp_scan(x);
   if (lane_id() == kWarp - 1) per_warp[warp_id()] = until;
@@ -54,7 +55,7 @@ __device__ inline int scan_block(int x, int* per_warp, int& total) {
   return (warp_id() == 0 ? 0 : before) + until - x;
 }
 
-/// m.low and m.high from what each thread found.
+/// Sets m.low and m.high from what each thread has found.
 __device__ inline void reduce_range(double low, double high, SelectShared& m) {
   low = -warp_max(-low);
   high = warp_max(high);
@@ -74,14 +75,14 @@ __device__ inline void reduce_range(double low, double high, SelectShared& m) {
   __syncthreads();
 }
 
-/// The children of a sentence: where they are, and in shared memory if they fit.
+/// Where the children of a sentence are: in shared memory if they fit.
 struct ChildList {
   const double* gumbel;
   const int* state;
   int count;
 };
 
-/// Bins from `low` on, so many to the unit; beyond the last all that is left.
+/// Bins from `low` on, with `scale` bins per unit; the last one has everything above.
 struct Bins {
   double low;
   double scale;
@@ -90,8 +91,8 @@ struct Bins {
   }
 };
 
-/// The bin that the wanted-th largest is in, from the counts in m.bins; `wanted` becomes its rank
-/// there.
+/// The bin of the wanted-th largest Gumbel, from the counts in m.bins; `wanted` becomes its rank
+/// within the bin.
 __device__ inline int find_bin(int& wanted, SelectShared& m) {
   const int top = kBins - 1 - kBinsEach * static_cast<int>(threadIdx.x);  // From the top.
   int own = 0;
@@ -109,7 +110,7 @@ __device__ inline int find_bin(int& wanted, SelectShared& m) {
   return m.bin;
 }
 
-/// The wanted-th largest of those that `within` bin it is in; they must be at most kMostListed.
+/// The wanted-th largest of the Gumbels that are within(); there must be at most kMostListed.
 template <typename Within>
 __device__ inline double pick_listed(const ChildList& list, int wanted, SelectShared& m,
                                      Within&& within) {
@@ -128,14 +129,15 @@ __device__ inline double pick_listed(const ChildList& list, int wanted, SelectSh
       larger += m.list[i] > own ? 1 : 0;
       equal += m.list[i] == own ? 1 : 0;
     }
-    if (larger < wanted && wanted <= larger + equal) m.threshold = own;  // All that do agree.
+    // Threads for which this holds have equal values.
+    if (larger < wanted && wanted <= larger + equal) m.threshold = own;
   }
   __syncthreads();
   return m.threshold;
 }
 
-/// The wanted-th largest Gumbel, for any list: bins of equal width narrow the range down until what
-/// is left can be compared one by one.
+/// The wanted-th largest Gumbel of any list: bins of equal width narrow the range down until the
+/// Gumbels left can be compared with one another.
 __device__ __noinline__ double find_in_range(const ChildList& list, int wanted, SelectShared& m) {
   const int tid = static_cast<int>(threadIdx.x);
   double low = -HUGE_VAL;
@@ -173,9 +175,9 @@ __device__ __noinline__ double find_in_range(const ChildList& list, int wanted, 
   }
 }
 
-/// Brings the list into shared memory, if it fits in `room`, and finds the width-th largest Gumbel;
-/// -inf if there are not that many. Above `bar`, if there is one, it is expected within a few
-/// units. m.bins and m.listed are 0.
+/// Loads the list into shared memory, if it fits in `room`, and finds the width-th largest Gumbel;
+/// -inf if there are not that many. If there is a bar, the result is expected within a few units
+/// above it. m.bins and m.listed must be 0.
 __device__ inline double find_threshold(const BeamArgs& a, std::int64_t at, double bar,
                                         ChildList& list, int room, double* gumbels, int* its_states,
                                         SelectShared& m) {
@@ -226,15 +228,15 @@ struct OwnScratch {
   __device__ void give() { __syncwarp(); }
 };
 
-/// Prefixes that were left open, and which may reach the threshold: their law once more, from the
-/// row or, if that does not tell, by contraction, and the children that are wanted.
+/// For prefixes that were left open and may reach the threshold: finds their law again, from the
+/// row or, if that is not accurate enough, by contraction, and makes the children that are wanted.
 template <int kChunk>
 __device__ __noinline__ void resolve(const BeamArgs& a, int b, int level, int n, int states,
                                      double threshold, const SelectShared& m) {
   const int now = level & 1;
   OwnScratch scratch{a.select_scratch + (static_cast<std::int64_t>(b) * kSelectWarps + warp_id()) *
                                             exact_scratch(a.c.batch.max_n)};
-  // Listed in the bins, unless they are too many for those.
+  // They are listed in the bins, unless there are too many for those.
   const bool listed = m.unresolved <= kBins;
   for (int i = warp_id(); i < (listed ? m.unresolved : states); i += kSelectWarps) {
     const int s = listed ? m.bins[i] : i;
@@ -287,7 +289,7 @@ __global__ void __launch_bounds__(kSelectThreads, 2)
   double* gumbels = reinterpret_cast<double*>(block_memory);
   const SelectLayout layout(a.width);
   int* its_states = reinterpret_cast<int*>(gumbels + layout.children);
-  // How many children of each prefix are selected, then where they begin.
+  // How many children of each prefix are selected; later, where they begin.
   int* chosen = layout.states > 0 ? its_states + layout.children : a.selected + base + b;
   let_next_start();
   for (int i = tid; i < kBins; i += kSelectThreads) m.bins[i] = 0;
@@ -296,7 +298,7 @@ __global__ void __launch_bounds__(kSelectThreads, 2)
   __syncthreads();
   wait_for_previous();
   const ConditionalsArgs& c = a.c;
-  // All at once, since each takes its time.
+  // These loads are issued at once, to wait only once.
   const std::int32_t status = c.outcomes[b].status;
   const int n = c.batch.n(b);
   const int states = a.states[b];
@@ -307,12 +309,12 @@ __global__ void __launch_bounds__(kSelectThreads, 2)
   const int nodes = c.batch.max_n + 1;
   const std::int64_t at = base * nodes;
   double threshold = find_threshold(a, at, bar, list, layout.children, gumbels, its_states, m);
-  if (bar == -HUGE_VAL) {  // Else nothing was left open.
+  if (bar == -HUGE_VAL) {  // With a bar nothing was left open.
     for (int s = tid; s < states; s += kSelectThreads) {
       const double bound = a.bound[base + s];
       if (!(bound > -HUGE_VAL && bound >= threshold)) continue;
       const int i = atomicAdd(&m.unresolved, 1);
-      if (i < kBins) m.bins[i] = s;  // They are not needed any more.
+      if (i < kBins) m.bins[i] = s;  // The counts are not needed any more.
     }
     __syncthreads();
     if (m.unresolved != 0) {
@@ -365,11 +367,11 @@ __global__ void __launch_bounds__(kSelectThreads, 2)
       const double g = list.gumbel[i0 + j * kSelectThreads];
       int rank = chosen[state[j]];
       const int siblings = chosen[state[j] + 1] - rank;
-      if (siblings > 1) {  // Those selected are the first that the prefix made.
+      if (siblings > 1) {  // The selected ones are the first that the prefix made.
         const std::int32_t* heads = a.child_head + (base + state[j]) * nodes;
         for (int k = 0; k < siblings; ++k) rank += heads[k] < head[j] ? 1 : 0;
       }
-      if (rank >= a.width) continue;  // More than `width` only if Gumbels are equal.
+      if (rank >= a.width) continue;  // There are more than `width` only if Gumbels are equal.
       a.parent[base + rank] = state[j];
       a.head[base + rank] = head[j];
       a.gumbel[next][base + rank] = g;

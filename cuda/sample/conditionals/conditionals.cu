@@ -7,8 +7,6 @@
 namespace taproot::cuda {
 namespace {
 
-// As in src/sample/conditionals/conditionals.cc.
-constexpr double kFittingBits = 950;
 constexpr double kBitsPerNat = 1.4427;
 
 // Visits of a walk to the sink with which rows lose no digits that matter.
@@ -47,9 +45,9 @@ struct Out {
   }
 };
 
-// The order by certainty into out.word, node[] its inverse, and whether the columns' ranges fit
-// double. The same numbers in the same order as on the host.
-__device__ void order_nodes(const SentenceView& scores, const double* scaled, int n, bool single,
+// Sorts the words by certainty: out.word is the order, node[] its inverse; out.facts says whether
+// the columns' ranges fit double. The same numbers in the same order as on the host.
+__device__ void order_nodes(const EdgeReader& scores, const double* scaled, int n, bool single,
                             Vectors& v, int* node, Out& out, const SentenceFacts& facts) {
   double* certainty = v.keys;
   double* bits = v.reduce;
@@ -90,7 +88,8 @@ __device__ void order_nodes(const SentenceView& scores, const double* scaled, in
     low = -warp_max(-low);
     if (single) total += (high - low) * kBitsPerNat;
     if (lane_id() == 0) {
-      out.facts[3] = total + (n + 1) * log2(static_cast<double>(n + 1)) <= kFittingBits ? 1 : 0;
+      out.facts[3] =
+          total + (n + 1) * log2(static_cast<double>(n + 1)) <= detail::kFittingBits ? 1 : 0;
       out.word[0] = 0;
       node[0] = 0;
     }
@@ -106,9 +105,12 @@ __device__ void order_nodes(const SentenceView& scores, const double* scaled, in
   __syncthreads();
 }
 
-// Tree sums by word into out.roots, by the first warp; returns the likeliest root.
+// Writes the tree sums by word to out.roots, by the first warp, and returns the likeliest root.
 __device__ int find_roots(int n, const double* scaled, Block<double>& block, Out& out) {
-  root_gradient(n, block.w, block.w.dots);
+  const auto row = [&](int m) {
+    return block.w.matrix + static_cast<std::int64_t>(m) * block.w.ld;
+  };
+  root_gradient(n, row, block.w.pivot, block.w.dots);
   double most = -1;
   int best = 1;
   for (int k = 1 + lane_id(); k <= n; k += kWarp) {
@@ -131,8 +133,8 @@ __device__ int find_roots(int n, const double* scaled, Block<double>& block, Out
   return best;
 }
 
-// Of a gradient given any root, the visits of a walk to the likeliest root: how many digits its
-// rows lose. By one warp a row, then by all threads alike.
+// How often a walk to `sink` visits a word, from a gradient given any root: it tells how many
+// digits rows lose. One warp per row finds the largest entries; then all warps do the same.
 __device__ double visits_to(int sink, int n, Block<double>& block, const Out& out) {
   double* top = block.w.part;
   for (int m = 1 + warp_id(); m <= n; m += warp_count()) {
@@ -163,7 +165,7 @@ __global__ void __launch_bounds__(512)
   __shared__ int likeliest;
   const int b = static_cast<int>(blockIdx.x);
   const int n = args.batch.n(b);
-  const bool single = args.batch.single;
+  const bool single = args.batch.single();
   const std::int64_t nodes = args.batch.max_n + 1;
   const int tid = static_cast<int>(threadIdx.x);
   const int threads = static_cast<int>(blockDim.x);
@@ -174,7 +176,7 @@ __global__ void __launch_bounds__(512)
       memory, layout, kShared,
       kShared ? nullptr : static_cast<double*>(args.matrices) + b * args.matrix_stride);
   Vectors& v = block.v;
-  const SentenceView scores(args.batch, b, n);
+  const EdgeReader scores(args.batch, b, n);
   if (!prepare(scores, n, single, scaled, block, facts, args.outcomes + b)) return;
   assign_positions(n, 0, v);
   gather(scaled, n, 0, v, block.w);
@@ -191,7 +193,7 @@ __global__ void __launch_bounds__(512)
       const int best = find_roots(n, scaled, block, out);
       if (lane_id() == 0) likeliest = best;
     }
-    // Given the root that came last: no pivot depends on ROOT's edges.
+    // From here on the root is the word that came last. No pivot depends on ROOT's edges.
     for (int m = 1 + tid; m <= n; m += threads) {
       block.w.matrix[static_cast<std::int64_t>(m) * block.w.ld] = m == 1 ? 1.0 : 0.0;
     }
@@ -199,7 +201,7 @@ __global__ void __launch_bounds__(512)
     __syncthreads();
   }
   if (rows) gradient<double, kChunk>(n, single, block.w);
-  // A root that walks seldom meet makes poor rows: then once more, given the likeliest.
+  // A root that walks seldom meet makes inaccurate rows. Then eliminate again, given the likeliest.
   if (rows && single && v.order[1] != likeliest &&
       visits_to(likeliest, n, block, out) > kGoodVisits) {
     assign_positions(n, likeliest, v);
@@ -208,7 +210,7 @@ __global__ void __launch_bounds__(512)
     fits = finish(n, single, 1.0, v, block.w, facts);
     if (fits) gradient<double, kChunk>(n, single, block.w);
   }
-  if (tid == 0) args.outcomes[b] = {fits ? kOk : kOutOfRange, -1, -1};
+  if (tid == 0) args.outcomes[b] = {fits ? kOk : kCudaOutOfRange, -1, -1};
   if (!fits) return;
   int* node = v.order;  // Not needed any more.
   order_nodes(scores, scaled, n, single, v, node, out, facts);
@@ -216,7 +218,7 @@ __global__ void __launch_bounds__(512)
   __syncthreads();
   int* word = reinterpret_cast<int*>(v.scale);  // Which is not needed any more.
   for (int m = tid; m <= n; m += threads) word[node[m]] = m;
-  // Tree sums by word are in out.roots: to nodes by way of shared memory.
+  // out.roots has the tree sums by word. Put them in the order of nodes, by way of shared memory.
   if (single) {
     for (int m = 1 + tid; m <= n; m += threads) v.sums[m] = out.roots[m];
     __syncthreads();

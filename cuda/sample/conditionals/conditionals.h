@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What deciding trees head by head needs to know of a sentence, on the device: see
-// src/sample/conditionals/conditionals.h. By node: words in the order in which they are decided,
-// ROOT 0.
+// The laws for deciding trees head by head, on the device: see
+// src/sample/conditionals/conditionals.h. A node is the number of a word in the order in which
+// words are decided; ROOT is node 0.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace taproot::cuda {
 struct ConditionalsArgs {
   Batch batch;
   int ld;
-  DeviceOutcome* outcomes;
-  double* scaled;  ///< Scaled weights in sentence order, as InferenceArgs has them.
-  void* matrices;  ///< Likewise.
+  CudaOutcome* outcomes;
+  double* scaled;  ///< [size][(max_n+1)^2]: scaled weights by word, row = head.
+  void* matrices;  ///< For sentences that shared memory cannot hold.
   std::int64_t matrix_stride;
   double* weights;        ///< [m][h], by node; ROOT's only multi-root
   double* by_head;        ///< The same with a row for each head.
   float* narrow_by_head;  ///< Likewise in float32; may be null
-  double* gradient;       ///< [m][h] = G[h][m], given one root; null: there are to be no rows
+  double* gradient;       ///< [m][h] = G[h][m], given one root; null if there are to be no rows.
   double* sums;           ///< Of weights, [m].
   double* tree_sum;       ///< Z_m / Z, single-root.
   double* top;            ///< max_h G[h][m]
