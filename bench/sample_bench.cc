@@ -11,8 +11,10 @@
 
 #include "taproot/taproot.h"
 #include "testing/families.h"
-#include "testing/trained_scores.h"
 #include "testing/uniform_weights.h"
+#if defined(TAPROOT_BENCH_FILES)
+#include "testing/trained_scores.h"
+#endif
 
 namespace taproot::bench {
 namespace {
@@ -26,8 +28,8 @@ void hundred_trees(benchmark::State& state, Algorithm algorithm) {
   std::uint32_t first = 0;
   for (auto _ : state) {
     eliminate({problem.scores.data(), 100}, RootRule::kSingle, f, workspace);
-    sampler.build(f, {algorithm, 1, 0}, workspace);
-    sampler.sample(0, first, 100, {heads.data(), 100}, workspace);
+    sampler.build(f, algorithm, workspace);
+    sampler.sample(0, {algorithm, 1, 0, first}, 100, {heads.data(), 100}, {}, nullptr, workspace);
     first += 100;
   }
 }
@@ -37,12 +39,13 @@ void one_tree(benchmark::State& state, Algorithm algorithm, const oracle::Proble
   Workspace workspace;
   Sampler sampler;
   eliminate({problem.scores.data(), problem.n}, RootRule::kSingle, f, workspace);
-  sampler.build(f, {algorithm, 1, 0}, workspace);
+  sampler.build(f, algorithm, workspace);
   std::vector<std::int32_t> heads(static_cast<std::size_t>(problem.n));
   std::uint32_t sample = 0;
   SampleStatistics statistics;
   for (auto _ : state) {
-    sampler.sample(0, sample++, 1, {heads.data(), 0}, workspace, {}, &statistics);
+    sampler.sample(0, {algorithm, 1, 0, sample++}, 1, {heads.data(), 0}, {}, &statistics,
+                   workspace);
     benchmark::ClobberMemory();
   }
   const double trees = static_cast<double>(statistics.trees);
@@ -50,51 +53,55 @@ void one_tree(benchmark::State& state, Algorithm algorithm, const oracle::Proble
   state.counters["tries"] = static_cast<double>(statistics.tries) / trees;
 }
 
-// 100 trees of every sentence of a file of trained scores.
+// Where 100 trees of every sentence go.
+struct HundredTrees {
+  explicit HundredTrees(const std::vector<ScoreView>& scores) {
+    for (const ScoreView& view : scores) {
+      heads.emplace_back(100 * static_cast<std::size_t>(view.n()));
+      out.push_back({heads.back().data(), view.n()});
+    }
+  }
+  std::vector<std::vector<std::int32_t>> heads;
+  std::vector<TreeOutput> out;
+};
+
+#if defined(TAPROOT_BENCH_FILES)
+// 100 trees of every sentence of a file of trained scores, set-up included.
 void trained(benchmark::State& state, Algorithm algorithm, const std::string& path) {
   const TrainedScores file(path);
-  const Scores scores = file.view(RootRule::kSingle);
-  std::vector<std::vector<std::int32_t>> trees(scores.size());
-  std::vector<TreeBuffer> out;
-  for (std::size_t b = 0; b < scores.size(); ++b) {
-    trees[b].resize(100 * static_cast<std::size_t>(scores[b].n()));
-    out.push_back({trees[b].data(), scores[b].n()});
-  }
-  std::vector<Outcome> outcomes(scores.size());
+  const std::vector<ScoreView> scores = file.views();
+  const HundredTrees trees(scores);
   std::vector<double> tries(scores.size());
   Pool pool(1);
   SampleStatistics statistics;
   std::uint64_t seed = 0;
   for (auto _ : state) {
-    sample(pool, scores, 100, {algorithm, seed++, 0}, outcomes, out, 0, &statistics);
+    DependencyTrees(pool, scores, {.keep = false})
+        .sample(100, {algorithm, seed++}, trees.out, &statistics);
   }
-  expected_tries(pool, scores, outcomes, tries);
+  DependencyTrees(pool, scores, {.keep = false}).expected_tries(tries);
   double mean = 0;
   for (const double t : tries) mean += t / static_cast<double>(tries.size());
   state.counters["tries"] =
       static_cast<double>(statistics.tries) / static_cast<double>(statistics.trees);
   state.counters["expected_tries"] = mean;
 }
+#endif
 
 void thousand_sentences(benchmark::State& state) {
   std::vector<oracle::Problem> problems;
-  std::vector<ScoreView> views;
-  std::vector<std::vector<std::int32_t>> trees;
-  std::vector<TreeBuffer> out;
+  std::vector<ScoreView> scores;
   for (int b = 0; b < 1000; ++b) {
-    const int n = 5 + b * 7 % 50;
-    problems.push_back(oracle::gaussian(n, 2, static_cast<std::uint64_t>(b)));
-    trees.emplace_back(100 * static_cast<std::size_t>(n));
+    problems.push_back(oracle::gaussian(5 + b * 7 % 50, 2, static_cast<std::uint64_t>(b)));
   }
-  for (std::size_t b = 0; b < problems.size(); ++b) {
-    views.emplace_back(problems[b].scores.data(), problems[b].n);
-    out.push_back({trees[b].data(), problems[b].n});
-  }
-  const Scores scores(views);
-  std::vector<Outcome> outcomes(scores.size());
+  for (const auto& problem : problems) scores.emplace_back(problem.scores.data(), problem.n);
+  const HundredTrees trees(scores);
   Pool pool(static_cast<int>(state.range(0)));
   std::uint64_t seed = 0;
-  for (auto _ : state) sample(pool, scores, 100, {Algorithm::kAuto, seed++, 0}, outcomes, out);
+  for (auto _ : state) {
+    DependencyTrees(pool, scores, {.keep = false})
+        .sample(100, {Algorithm::kAuto, seed++}, trees.out);
+  }
 }
 
 void register_all() {
@@ -126,6 +133,7 @@ void register_all() {
                         algorithm_named(algorithm), problem);
     }
   }
+#if defined(TAPROOT_BENCH_FILES)
   if (const char* folder = std::getenv("TRAINED")) {
     for (const char* name : {"en_ewt.npz", "wo_wtb.npz"}) {
       for (const char* algorithm : {"wilson-marginal", "wilson-reject", "auto", "elimination"}) {
@@ -134,6 +142,7 @@ void register_all() {
       }
     }
   }
+#endif
   RegisterBenchmark("thousand_sentences", thousand_sentences)->Arg(1)->Arg(2)->UseRealTime();
 }
 

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "taproot/taproot.h"
-#include "testing/trained_scores.h"
 #include "testing/uniform_weights.h"
+#if defined(TAPROOT_BENCH_FILES)
+#include "testing/trained_scores.h"
+#endif
 
 namespace taproot::bench {
 namespace {
@@ -42,23 +44,25 @@ void with_replacement(benchmark::State& state, int n, std::size_t k) {
   std::uint64_t seed = 0;
   for (auto _ : state) {
     eliminate({problem.scores.data(), n}, RootRule::kSingle, f, workspace);
-    sampler.build(f, {Algorithm::kAuto, seed++, 0}, workspace);
-    sampler.sample(0, 0, k, {heads.data(), n}, workspace);
+    sampler.build(f, Algorithm::kAuto, workspace);
+    sampler.sample(0, {Algorithm::kAuto, seed++}, k, {heads.data(), n}, {}, nullptr, workspace);
   }
 }
 
+#if defined(TAPROOT_BENCH_FILES)
 void trained(benchmark::State& state, WithoutReplacementAlgorithm algorithm,
              const std::string& path) {
   const TrainedScores file(path);
-  const Scores scores = file.view(RootRule::kSingle);
-  std::vector<Outcome> outcomes(scores.size());
+  const std::vector<ScoreView> scores = file.views();
   std::vector<WithoutReplacementSample> samples(scores.size());
   Pool pool(1);
   std::uint64_t seed = 0;
   for (auto _ : state) {
-    sample_without_replacement(pool, scores, 50, {algorithm, seed++}, outcomes, samples);
+    DependencyTrees(pool, scores, {.keep = false})
+        .sample_without_replacement(50, {algorithm, seed++}, samples);
   }
 }
+#endif
 
 void register_all() {
   using benchmark::RegisterBenchmark;
@@ -79,6 +83,7 @@ void register_all() {
   add("list", 30, 1000);
   add("list", 30, 10000);
   RegisterBenchmark("with_replacement/100/1000", with_replacement, 100, 1000);
+#if defined(TAPROOT_BENCH_FILES)
   if (const char* folder = std::getenv("TRAINED")) {
     for (const char* name : {"en_ewt.npz", "wo_wtb.npz"}) {
       for (const char* algorithm : {"auto", "trie", "beam"}) {
@@ -88,6 +93,7 @@ void register_all() {
       }
     }
   }
+#endif
 }
 
 }  // namespace

@@ -20,10 +20,10 @@ struct TrainedScores {
     for (cli::Sentence sentence; reader.next(sentence);) sentences.push_back(sentence);
   }
 
-  Scores view(RootRule root) const {
-    std::vector<ScoreView> views;
-    for (const cli::Sentence& sentence : sentences) views.push_back(sentence.view());
-    return Scores(std::move(views), root);
+  std::vector<ScoreView> views() const {
+    std::vector<ScoreView> all;
+    for (const cli::Sentence& sentence : sentences) all.push_back(sentence.view());
+    return all;
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What overhead.py holds Python against: the same work by a C++ caller. Reads a matrix of doubles
-// from a file, prints the median microseconds of factoring it and drawing k trees.
+// from a file, prints the median microseconds of factoring it and sampling k trees.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -42,15 +42,15 @@ int main(int count, char** arguments) {
   taproot::Sampler sampler;
   taproot::Factorization there;
   taproot::eliminate({scores.data(), n}, taproot::RootRule::kSingle, there, workspace);
-  const auto draw = [&](const taproot::Factorization& f) {
-    sampler.build(f, {}, workspace);
+  const auto sample = [&](const taproot::Factorization& f) {
+    sampler.build(f, taproot::Algorithm::kAuto, workspace);
     std::vector<std::int32_t> heads(k * static_cast<std::size_t>(n));
-    sampler.sample(0, 0, k, {heads.data(), n}, workspace);
+    sampler.sample(0, {}, k, {heads.data(), n}, {}, nullptr, workspace);
   };
   const double all = median_of([&] {
     taproot::Factorization f;
     taproot::eliminate({scores.data(), n}, taproot::RootRule::kSingle, f, workspace);
-    draw(f);
+    sample(f);
   });
-  std::printf("%.3f %.3f\n", all, median_of([&] { draw(there); }));
+  std::printf("%.3f %.3f\n", all, median_of([&] { sample(there); }));
 }

@@ -3,16 +3,17 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "core/check.h"
 #include "core/forks.h"
+#include "core/loop.h"
 
 namespace taproot::detail {
 namespace {
@@ -42,40 +43,6 @@ bool spin_until(Condition&& condition) {
   } while (Clock::now() < end);
   return condition();
 }
-
-// One loop. It lives on the caller's stack until the last thread that joined it has left.
-struct Loop {
-  std::size_t count;
-  std::size_t pieces;
-  int helpers;  // Threads that may join the caller.
-  Interrupt& interrupt;
-  const std::function<void(std::size_t, std::size_t)>& body;
-  std::atomic<std::size_t> next = 0;
-  std::mutex mutex = {};
-  std::exception_ptr error = nullptr;
-
-  void run() {
-    try {
-      for (;;) {
-        const std::size_t piece = next.fetch_add(1, std::memory_order_relaxed);
-        if (piece >= pieces) return;
-        interrupt.check();
-        body(count * piece / pieces, count * (piece + 1) / pieces);
-      }
-    } catch (const Stopped&) {
-      // Whoever stopped the loop has the error.
-    } catch (...) {
-      fail(std::current_exception());
-    }
-  }
-
-  void fail(std::exception_ptr what) {
-    interrupt.stop();
-    next.store(pieces, std::memory_order_relaxed);
-    const std::lock_guard lock(mutex);
-    if (!error) error = std::move(what);
-  }
-};
 
 }  // namespace
 
@@ -117,7 +84,7 @@ struct Parallel::Threads {
         seen = loops.load();
         if (quit) return;
         mine = loop;
-        if (mine != nullptr && inside.load() == mine->helpers) mine = nullptr;
+        if (mine != nullptr && inside.load() == mine->helpers()) mine = nullptr;
         if (mine != nullptr) inside.fetch_add(1);
       }
       if (mine == nullptr) continue;  // The loop is over already, or has helpers enough.
@@ -140,27 +107,16 @@ struct Parallel::Threads {
     job.run();
     {
       const std::lock_guard lock(mutex);
-      loop = nullptr;  // From here on nobody joins.
+      loop = nullptr;  // From here on no thread joins.
     }
     if (spin_until([&] { return inside.load(std::memory_order_acquire) == 0; })) {
       const std::lock_guard lock(mutex);  // The last thread has let go of the mutex, too.
       return;
     }
     std::unique_lock lock(mutex);
-    while (!left.wait_for(lock, Interrupt::kPeriod, [&] { return inside.load() == 0; })) {
-      lock.unlock();
-      try {
-        job.interrupt.check();
-      } catch (const Stopped&) {
-      } catch (...) {
-        job.fail(std::current_exception());
-      }
-      lock.lock();
-    }
+    job.wait(lock, left, [&] { return inside.load() == 0; });
   }
 };
-
-Parallel::Parallel(int threads) : pool_(std::make_unique<Threads>()) { set_threads(threads); }
 
 void Parallel::set_threads(int threads) {
   require(threads >= 0, "Pool", "the number of threads is negative");
@@ -170,7 +126,19 @@ void Parallel::set_threads(int threads) {
 
 Parallel::~Parallel() {
   // In the child of a fork the threads are not there to be joined.
-  if (pool_->born != fork_count()) static_cast<void>(pool_.release());
+  const Threads* pool = pool_.load();
+  if (pool != nullptr && pool->born == fork_count()) delete pool;
+}
+
+Parallel::Threads& Parallel::pool() {
+  Threads* pool = pool_.load(std::memory_order_acquire);
+  // A child of fork() has neither the threads nor, perhaps, an unlocked mutex. Nothing of the old
+  // pool can be used, not even its destructor.
+  while (pool == nullptr || pool->born != fork_count()) {
+    auto fresh = std::make_unique<Threads>();
+    if (pool_.compare_exchange_strong(pool, fresh.get())) return *fresh.release();
+  }
+  return *pool;
 }
 
 void Parallel::for_each(std::size_t count, Interrupt& interrupt,
@@ -178,23 +146,16 @@ void Parallel::for_each(std::size_t count, Interrupt& interrupt,
   if (count == 0) return;
   const int wanted = threads();
   if (wanted > 1 && count > 1) {
-    if (pool_->born != fork_count()) {
-      // A child of fork() has neither the threads nor, perhaps, an unlocked mutex. Nothing of the
-      // old pool can be used, not even its destructor.
-      static_cast<void>(pool_.release());
-      pool_ = std::make_unique<Threads>();
-    }
-    Threads& pool = *pool_;
-    if (!pool.busy.exchange(true, std::memory_order_acquire)) {
+    Threads& threads = pool();
+    if (!threads.busy.exchange(true, std::memory_order_acquire)) {
       struct Release {
-        Threads& pool;
-        ~Release() { pool.busy.store(false, std::memory_order_release); }
-      } const release{pool};
-      pool.start(wanted - 1);
-      Loop loop{count, std::min(count, kPiecesPerThread * static_cast<std::size_t>(wanted)),
-                wanted - 1, interrupt, body};
-      pool.run(loop);
-      if (loop.error) std::rethrow_exception(loop.error);
+        Threads& threads;
+        ~Release() { threads.busy.store(false, std::memory_order_release); }
+      } const release{threads};
+      threads.start(wanted - 1);
+      Loop loop(count, wanted, interrupt, body);
+      threads.run(loop);
+      loop.rethrow();
       return;
     }
   }

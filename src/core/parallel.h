@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
-#include <memory>
 
 #include "core/interrupt.h"
 
@@ -15,11 +14,11 @@ namespace taproot::detail {
 ///
 /// Safe to use from several threads: while a loop runs, another caller's loop, or one from within
 /// the first, runs on its caller's thread alone. Safe to use after fork(): a child starts threads
-/// of its own.
+/// of its own (with oneTBB it works on the caller's thread alone).
 class Parallel {
  public:
   /// 0 means one thread per core. Throws std::invalid_argument when negative.
-  explicit Parallel(int threads);
+  explicit Parallel(int threads) { set_threads(threads); }
   ~Parallel();
   Parallel(const Parallel&) = delete;
   Parallel& operator=(const Parallel&) = delete;
@@ -36,8 +35,11 @@ class Parallel {
 
  private:
   struct Threads;
+  /// This process's threads.
+  Threads& pool();
+
   std::atomic<int> threads_ = 1;
-  std::unique_ptr<Threads> pool_;
+  std::atomic<Threads*> pool_ = nullptr;
 };
 
 /// How many pieces a loop is cut into for each thread: enough to even out long and short

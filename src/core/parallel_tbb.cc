@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parallel over oneTBB, for programs that already run on it: builds with TAPROOT_TBB.
-#include <tbb/blocked_range.h>
+// Parallel over oneTBB, for programs that already run on it: builds with TAPROOT_TBB. oneTBB lends
+// the threads; the loop is the one of our own pool. So the caller does not wait within oneTBB,
+// where it could not be interrupted, and runs no other tasks in the middle of a sentence.
 #include <tbb/global_control.h>
 #include <tbb/info.h>
-#include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
-#include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 
 #include "core/check.h"
 #include "core/forks.h"
+#include "core/loop.h"
 #include "core/parallel.h"
 
 namespace taproot::detail {
@@ -32,6 +35,37 @@ struct Arena {
   tbb::task_arena arena;
 };
 
+// What the caller of a loop and its helpers share. A helper that oneTBB runs too late finds it
+// closed.
+struct Meeting {
+  std::mutex mutex;
+  std::condition_variable left;
+  Loop* loop;
+  int inside = 0;
+
+  void help() {
+    Loop* mine = nullptr;
+    {
+      const std::lock_guard lock(mutex);
+      if (loop == nullptr) return;
+      mine = loop;
+      ++inside;
+    }
+    mine->run();
+    const std::lock_guard lock(mutex);
+    --inside;
+    left.notify_one();
+  }
+
+  void lead() {
+    loop->run();
+    std::unique_lock lock(mutex);
+    Loop& mine = *loop;
+    loop = nullptr;  // From here on no thread joins.
+    mine.wait(lock, left, [&] { return inside == 0; });
+  }
+};
+
 }  // namespace
 
 struct Parallel::Threads {
@@ -39,8 +73,6 @@ struct Parallel::Threads {
   std::atomic<bool> busy = false;
   std::unique_ptr<Arena> arena;
 };
-
-Parallel::Parallel(int threads) : pool_(std::make_unique<Threads>()) { set_threads(threads); }
 
 void Parallel::set_threads(int threads) {
   require(threads >= 0, "Pool", "the number of threads is negative");
@@ -50,7 +82,17 @@ void Parallel::set_threads(int threads) {
 
 Parallel::~Parallel() {
   // What a child of fork() inherits of oneTBB cannot be taken down.
-  if (pool_->born != fork_count()) static_cast<void>(pool_.release());
+  const Threads* pool = pool_.load();
+  if (pool != nullptr && pool->born == fork_count()) delete pool;
+}
+
+Parallel::Threads& Parallel::pool() {
+  Threads* pool = pool_.load(std::memory_order_acquire);
+  while (pool == nullptr || pool->born != fork_count()) {
+    auto fresh = std::make_unique<Threads>();
+    if (pool_.compare_exchange_strong(pool, fresh.get())) return *fresh.release();
+  }
+  return *pool;
 }
 
 void Parallel::for_each(std::size_t count, Interrupt& interrupt,
@@ -58,36 +100,23 @@ void Parallel::for_each(std::size_t count, Interrupt& interrupt,
   if (count == 0) return;
   const int wanted = threads();
   if (wanted > 1 && count > 1) {
-    if (pool_->born != fork_count()) {
-      static_cast<void>(pool_.release());
-      pool_ = std::make_unique<Threads>();
-    }
-    Threads& pool = *pool_;
-    if (!pool.busy.exchange(true, std::memory_order_acquire)) {
+    Threads& threads = pool();
+    if (!threads.busy.exchange(true, std::memory_order_acquire)) {
       struct Release {
-        Threads& pool;
-        ~Release() { pool.busy.store(false, std::memory_order_release); }
-      } const release{pool};
-      if (pool.arena == nullptr || pool.arena->made_for != wanted) {
-        pool.arena = std::make_unique<Arena>(wanted);
+        Threads& threads;
+        ~Release() { threads.busy.store(false, std::memory_order_release); }
+      } const release{threads};
+      if (threads.arena == nullptr || threads.arena->made_for != wanted) {
+        threads.arena = std::make_unique<Arena>(wanted);
       }
-      const std::size_t pieces =
-          std::min(count, kPiecesPerThread * static_cast<std::size_t>(wanted));
-      pool.arena->arena.execute([&] {
-        tbb::parallel_for(tbb::blocked_range<std::size_t>(0, pieces, 1), [&](const auto& range) {
-          for (std::size_t piece = range.begin(); piece != range.end(); ++piece) {
-            try {
-              interrupt.check();
-              body(count * piece / pieces, count * (piece + 1) / pieces);
-            } catch (const Stopped&) {
-              return;  // Whoever stopped the loop has the error.
-            } catch (...) {
-              interrupt.stop();
-              throw;
-            }
-          }
-        });
-      });
+      Loop loop(count, wanted, interrupt, body);
+      const auto meeting = std::make_shared<Meeting>();
+      meeting->loop = &loop;
+      for (int i = 0; i < loop.helpers(); ++i) {
+        threads.arena->arena.enqueue([meeting] { meeting->help(); });
+      }
+      meeting->lead();
+      loop.rethrow();
       return;
     }
   }
