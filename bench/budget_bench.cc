@@ -26,8 +26,10 @@
 #include "sample/walk/alias.h"
 #include "taproot/taproot.h"
 #include "testing/families.h"
-#include "testing/trained_scores.h"
 #include "testing/uniform_weights.h"
+#ifdef TAPROOT_BENCH_FILES
+#include "testing/trained_scores.h"
+#endif
 
 namespace taproot::bench {
 namespace {
@@ -82,19 +84,20 @@ class Sentence {
   int n() const { return n_; }
 
   void eliminate_tree(std::uint32_t sample) {
-    Stream stream(1, 0, sample, detail::Purpose::kTree);
+    Stream stream(detail::stream_key(1, 0), sample, detail::Purpose::kTree);
     elimination_.sample(0, stream, detail::Access::scratch(workspace_), heads_.data());
   }
 
   // Returns whether the walk was given up.
   bool walk_tree(const Rule& rule, std::uint32_t sample, std::uint64_t& steps) {
-    Stream stream(1, 0, sample, detail::Purpose::kTree);
+    Stream stream(detail::stream_key(1, 0), sample, detail::Purpose::kTree);
     const int root =
         rule_ == RootRule::kSingle ? 1 + detail::sample_alias(root_slots_.data(), n_, stream) : 0;
     const bool finished = rule.depth == 0 ? walk_by_steps(root, rule.steps_per_word, stream, steps)
                                           : walk_by_depth(root, rule, stream, steps);
     if (finished) return false;
-    elimination_.sample(root, stream, detail::Access::scratch(workspace_), heads_.data());
+    Stream fresh = stream.with(detail::Purpose::kFallback);
+    elimination_.sample(root, fresh, detail::Access::scratch(workspace_), heads_.data());
     return true;
   }
 
@@ -247,7 +250,7 @@ int run(int argc, char** argv) {
     }
     rules.push_back(rule);
   }
-  if (rules.empty()) rules = {{"16:0", 16, 0}, {"4:0", 4, 0}, {"7:32", 7, 32}, {"8:32", 8, 32}};
+  if (rules.empty()) rules = {{"16:0", 16, 0}, {"4:0", 4, 0}, {"7:24", 7, 24}, {"7:32", 7, 32}};
   for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
     std::printf("\n%s-root\n\n| weights | elimination, us |", std::string(to_string(root)).c_str());
     for (const Rule& rule : rules) std::printf(" %s |", rule.name.c_str());
@@ -284,18 +287,19 @@ int run(int argc, char** argv) {
         report(name, problems, root, rules);
       }
     }
+#ifdef TAPROOT_BENCH_FILES
     if (const char* folder = std::getenv("TRAINED")) {
       for (const char* name : {"en_ewt", "wo_wtb"}) {
         if (std::strstr(name, only) == nullptr) continue;
         const TrainedScores file(std::string(folder) + "/" + name + ".npz");
-        const Scores scores = file.view(root);
         std::vector<std::unique_ptr<Sentence>> sentences;
-        for (std::size_t b = 0; b < scores.size(); ++b) {
-          sentences.push_back(std::make_unique<Sentence>(scores[b], root));
+        for (const ScoreView& view : file.views()) {
+          sentences.push_back(std::make_unique<Sentence>(view, root));
         }
         report(name, sentences, 50, rules);
       }
     }
+#endif
   }
   return 0;
 }

@@ -12,18 +12,21 @@ namespace taproot::cuda {
 namespace {
 
 constexpr std::size_t kMostShared = 200 << 10;
+static_assert(kMostShared / (kWalkStride * sizeof(WalkCell<true>::Bits)) <= WalkCell<true>::kHead);
 
 struct Sizes {
   std::size_t nodes;
   std::size_t table_bytes;
   std::size_t walk_bytes;
+  std::size_t long_walk_bytes;  // Of sentences whose walks do not fit into shared memory.
   unsigned table_blocks;
   unsigned walk_blocks;
 
   explicit Sizes(const SampleArgs& args)
       : nodes(static_cast<std::size_t>(args.batch.max_n) + 1),
         table_bytes(nodes * kTableThreads * 10),
-        walk_bytes(nodes * kWalkStride * 2),
+        walk_bytes(nodes * kWalkStride * sizeof(WalkCell<true>::Bits)),
+        long_walk_bytes(nodes * kWalkStride * sizeof(WalkCell<false>::Bits)),
         table_blocks(static_cast<unsigned>((nodes + kTableThreads - 1) / kTableThreads)),
         walk_blocks(static_cast<unsigned>((args.trees + kWalkThreads - 1) / kWalkThreads)) {}
 };
@@ -39,7 +42,7 @@ std::size_t sample_scratch_doubles(const SampleArgs& args) {
     doubles = std::max(doubles, size * sizes.nodes * sizes.table_blocks * kTableThreads * 2);
   }
   if (sizes.walk_bytes > kMostShared) {
-    doubles = std::max(doubles, size * sizes.walk_blocks * (sizes.walk_bytes / 8 + 1));
+    doubles = std::max(doubles, size * sizes.walk_blocks * (sizes.long_walk_bytes / 8 + 1));
   }
   return doubles;
 }

@@ -87,13 +87,8 @@ __global__ void __launch_bounds__(kFallbackThreads) fallback_kernel(SampleArgs a
         integers + 3 * (nodes + 1),
         reinterpret_cast<std::uint8_t*>(integers + 4 * (nodes + 1)),
         own + 3 * (nodes + 1)};
-    // The stream goes on where the walk left off.
-    const auto words = static_cast<std::uint64_t>(n);
-    const std::uint64_t of_walk = kBudgetPerWord * words * (n + 1 <= kMostPacked ? 1U : 2U);
-    const std::uint64_t of_root = args.batch.single() ? (n <= kMostPacked ? 1U : 2U) : 0U;
     PlainStream stream(stream_key(args.seed, args.batch.id(b)),
-                       args.first_tree + static_cast<std::uint32_t>(s), Purpose::kTree,
-                       of_walk + of_root);
+                       args.first_tree + static_cast<std::uint32_t>(s), Purpose::kFallback);
     device::PlainChooser<double, PlainStream> chooser(stream);
     const RootColumn<double> root{into, share, direct};
     device::UnElimination<double, device::PlainChooser<double, PlainStream>>(tables, root, chooser,

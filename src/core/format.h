@@ -9,8 +9,12 @@
 
 namespace taproot::detail {
 
-/// Sampling "auto" gives up a walk after this many steps per word and un-eliminates instead.
-inline constexpr std::uint64_t kBudgetPerWord = 16;
+/// Sampling "auto" gives up a walk, and un-eliminates instead, once it would take more than
+/// kStepsPerWord * n steps in all or more than kHeadsPerWord heads for one word. The limit for each
+/// word recognizes two words that attract each other after a few dozen steps, and the limit on all
+/// steps recognizes longer cycles; docs/benchmarks.md has the figures.
+inline constexpr std::int64_t kStepsPerWord = 7;
+inline constexpr std::uint8_t kHeadsPerWord = 24;
 
 /// A sentence stays in double while its weights lie within these bounds; see docs/numerics.md.
 /// A scaled weight is stored as 0 if its exponent, rounded, is below this. fill_weights() reports
@@ -47,7 +51,14 @@ inline constexpr double kLeastGumbelInDouble = -120;
 inline constexpr std::uint64_t kLevelBlocks = std::uint64_t{1} << 20;
 
 /// What a random stream is for: it keeps apart the streams of one sample.
-enum class Purpose : std::uint32_t { kTree = 0, kGumbel = 1, kKappa = 2, kBeam = 3, kLabel = 4 };
+enum class Purpose : std::uint32_t {
+  kTree = 0,
+  kGumbel = 1,
+  kKappa = 2,
+  kBeam = 3,
+  kLabel = 4,
+  kFallback = 5
+};
 
 /// The two words that set the block of a sentence's key apart from every block of its streams.
 inline constexpr std::uint32_t kKeyWord0 = 0x54415052;  // "TAPR"

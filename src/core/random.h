@@ -114,6 +114,14 @@ class Stream {
   Stream(const StreamKey& key, std::uint32_t sample, Purpose purpose, std::uint64_t first = 0)
       : key_(key), sample_(sample), purpose_(purpose), block_(first), first_(first) {}
 
+  /// The stream of another purpose of the same sample, from its beginning. It expects to be asked
+  /// for many numbers, so it makes the first blocks in a batch, too.
+  Stream with(Purpose purpose) const {
+    Stream other(key_, sample_, purpose);
+    other.first_ -= kSingleBlocks;
+    return other;
+  }
+
   /// 64 bits; two draws share one block of Philox.
   std::uint64_t bits() {
     if (next_ == end_) refill();

@@ -104,10 +104,7 @@ void Sampler::build(const Factorization& f, Algorithm algorithm, Workspace& work
 bool Sampler::Tables::sample_walk(int root, std::uint64_t step_limit, detail::Stream& stream,
                                   detail::Scratch& memory, std::int32_t* heads,
                                   SampleStatistics& statistics) const {
-  const std::uint64_t limit = algorithm == Algorithm::kAuto
-                                  ? detail::kBudgetPerWord * static_cast<std::uint64_t>(n)
-                              : step_limit == 0 ? detail::kNoLimit
-                                                : step_limit;
+  const std::uint64_t limit = step_limit == 0 ? detail::kNoLimit : step_limit;
   std::uint8_t* in_tree =
       memory.get<detail::SampleScratch>().in_tree.resize(static_cast<std::size_t>(n) + 1);
   std::uint64_t taken = 0;
@@ -138,12 +135,18 @@ bool Sampler::Tables::sample_tree(std::uint64_t step_limit, detail::Stream& stre
     if (colbourn.sample(root, stream, memory, heads)) ++statistics.fallbacks;
     return true;
   }
-  if (sample_walk(root, step_limit, stream, memory, heads, statistics)) return true;
-  if (algorithm != Algorithm::kAuto) return false;
-  // The walk's length says nothing of its tree, so nothing is biased by throwing it away; but its
-  // length does depend on the root, which stays.
+  if (algorithm != Algorithm::kAuto) {
+    return sample_walk(root, step_limit, stream, memory, heads, statistics);
+  }
+  ++statistics.tries;
+  std::uint8_t* left =
+      memory.get<detail::SampleScratch>().in_tree.resize(static_cast<std::size_t>(n) + 1);
+  if (walk.run_on_budget(root, stream, left, heads, statistics.steps)) return true;
+  // Whether a walk is given up says nothing of its tree, so throwing it away biases nothing. But it
+  // does depend on the root, which therefore stays.
   ++statistics.fallbacks;
-  elimination.sample(root, stream, memory, heads);
+  detail::Stream fresh = stream.with(detail::Purpose::kFallback);
+  elimination.sample(root, fresh, memory, heads);
   return true;
 }
 

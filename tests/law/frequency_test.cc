@@ -12,6 +12,7 @@
 #include "law/statistics.h"
 #include "law/trained.h"
 #include "property/check.h"
+#include "sample/walk/walk.h"
 #include "testing/families.h"
 
 namespace taproot {
@@ -98,10 +99,30 @@ TEST(Frequencies, OfAttractors) {
         const SampleStatistics taken = expect_marginals(problem, root, algorithm, 50000);
         if (algorithm == Algorithm::kAuto) {
           EXPECT_EQ(taken.fallbacks, taken.trees);
-          EXPECT_LE(taken.steps, 16U * 10 * taken.trees);
+          EXPECT_LE(taken.steps,
+                    static_cast<std::uint64_t>(detail::kStepsPerWord) * 10 * taken.trees);
         }
       }
     }
+  }
+}
+
+// Some of the walks of "auto" are given up and some are not, because one word takes too many heads
+// or because all words together do. What is left of the walks must not be biased.
+TEST(Frequencies, OfWalksOnABudget) {
+  Problem pair = oracle::gaussian(20, 1, 5);
+  pair.scores[1 * 21 + 2] = 7;
+  pair.scores[2 * 21 + 1] = 7;
+  const Problem ring = oracle::rings(20, 20, 8, 5);
+  const Problem pairs = oracle::attractor_pairs(10, 4, 3);
+  for (const auto& [problem, root] :
+       {std::pair(pair, Root::kSingle), std::pair(pair, Root::kMulti),
+        std::pair(ring, Root::kMulti), std::pair(pairs, Root::kSingle),
+        std::pair(pairs, Root::kMulti)}) {
+    SCOPED_TRACE(testing::Message() << problem.n << " words, " << name(root));
+    const SampleStatistics taken = expect_marginals(problem, root, Algorithm::kAuto, 200000);
+    EXPECT_GT(taken.fallbacks, taken.trees / 20);
+    EXPECT_LT(taken.fallbacks, taken.trees - taken.trees / 20);
   }
 }
 

@@ -83,6 +83,35 @@ class ScanChooser {
   Stream& stream_;
 };
 
+// eliminate_root_row() for one edge, to the word at `top`, of weight direct[top]; into[] and
+// share[] are 0 before. Only words from `top` down are reached. The rows of a block are summed over
+// all later words at once, because a word must wait for the shares of its own block only.
+void root_row(const EliminationTables<double>& t, int top, const double* direct,
+              double* HWY_RESTRICT into, double* HWY_RESTRICT share) {
+  into[top] = direct[top];
+  const auto last = static_cast<size_t>(top);
+  for (size_t first = last / kBlock * kBlock;; first -= kBlock) {
+    const size_t end = std::min(first + kBlock, last + 1);
+    const size_t begin = std::max(first, size_t{1});
+    for (size_t m = begin; m < end && end <= last; ++m) {
+      Block sums = broadcast(0);
+      const double* HWY_RESTRICT row = t.into(static_cast<int>(m));
+      for (size_t j = end; j <= last; j += kBlock) {
+        sums = multiply_add(load(row + j), load(share + j), sums);
+      }
+      into[m] = sum(sums);
+    }
+    for (size_t m = end; m-- > begin;) {
+      const double* HWY_RESTRICT row = t.into(static_cast<int>(m));
+      double value = into[m];
+      for (size_t k = end; --k > m;) value = multiply_add(row[k], share[k], value);
+      into[m] = value;
+      share[m] = m > 1 ? value / t.pivot(static_cast<int>(m)) : 0;
+    }
+    if (first == 0) break;
+  }
+}
+
 void sample_double(const EliminationTables<double>& tables, const RootColumn<double>& root,
                    Stream& stream, UnEliminationScratch<double>& scratch) {
   ScanChooser chooser(stream);
@@ -104,6 +133,7 @@ namespace taproot::detail {
 
 HWY_EXPORT(sample_double);
 HWY_EXPORT(sample_wide);
+HWY_EXPORT(root_row);
 
 namespace {
 
@@ -136,6 +166,16 @@ void fill_block_ends(const Factors<double>& f, double* ends, std::size_t block_l
   }
 }
 void fill_block_ends(const Factors<Wide>&, Wide*, std::size_t) {}  // PlainChooser does not use it.
+
+// The ROOT row where the word at `top` is the root, from direct[top].
+void fill_root_row(const EliminationTables<double>& t, int top, const double* direct, double* into,
+                   double* share) {
+  HWY_DYNAMIC_DISPATCH(root_row)(t, top, direct, into, share);
+}
+void fill_root_row(const EliminationTables<Wide>& t, int, const Wide* direct, Wide* into,
+                   Wide* share) {
+  eliminate_root_row(t, direct, into, share);
+}
 
 void un_eliminate(const EliminationTables<double>& tables, const RootColumn<double>& root,
                   Stream& stream, UnEliminationScratch<double>& scratch) {
@@ -215,7 +255,7 @@ void EliminationSampler::sample_over(const Memory<T>& memory, int given_root, St
     // factors is the one that elimination has checked.
     const int at = data_->position[given_root];
     direct[at] = T(0) < root.direct[at] ? root.direct[at] : T(1);
-    eliminate_root_row(memory.tables, direct, into, share);
+    fill_root_row(memory.tables, at, direct, into, share);
     root = {into, share, direct};
   }
   un_eliminate(memory.tables, root, stream, scratch);

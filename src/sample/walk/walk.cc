@@ -58,4 +58,36 @@ bool Walk::run(int root, std::uint64_t limit, Stream& stream, std::uint8_t* in_t
   return true;
 }
 
+bool Walk::run_on_budget(int root, Stream& stream, std::uint8_t* left, std::int32_t* heads,
+                         std::uint64_t& steps) const {
+  // left[m] is 0 in the tree, else one more than the number of heads that m may still take.
+  constexpr std::uint8_t kInTree = 0;
+  constexpr std::uint8_t kSpent = 1;
+  const int count = n_ + 1;
+  const MatrixView slots(slots_.data(), stride_);
+  std::fill(left, left + count, static_cast<std::uint8_t>(kHeadsPerWord + kSpent));
+  left[root] = kInTree;
+  if (root != 0) heads[root - 1] = 0;
+  const std::int64_t limit = kStepsPerWord * n_;
+  std::int64_t more = limit;
+  bool finished = true;
+  for (int start = 1; start <= n_; ++start) {
+    int node = start;
+    std::uint8_t here = left[node];
+    while (here > kSpent && more > 0) {
+      --more;
+      left[node] = static_cast<std::uint8_t>(here - 1);
+      const int head = sample_alias(slots.row(node), count, stream);
+      heads[node - 1] = head;
+      node = head;
+      here = left[node];
+    }
+    finished = here == kInTree;
+    if (!finished) break;
+    for (node = start; left[node] != kInTree; node = heads[node - 1]) left[node] = kInTree;
+  }
+  steps += static_cast<std::uint64_t>(limit - more);
+  return finished;
+}
+
 }  // namespace taproot::detail
