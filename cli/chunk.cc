@@ -11,6 +11,7 @@ namespace taproot::cli {
 namespace {
 
 constexpr std::size_t kMostSentences = 512;
+constexpr std::size_t kMostSentencesOnGpu = 8192;         // A GPU is busy with many at once.
 constexpr std::size_t kMostCells = std::size_t{1} << 22;  // Of scores, 32 MB.
 constexpr std::size_t kMostHeads = std::size_t{1} << 23;  // Of trees, 32 MB.
 
@@ -89,7 +90,8 @@ bool ChunkReader::next(Chunk& chunk) {
   std::size_t cells = 0;
   std::size_t heads = 0;
   Sentence sentence;
-  while (chunk.size() < kMostSentences && cells < kMostCells && heads < kMostHeads &&
+  const std::size_t most = options_.device == Device::kCuda ? kMostSentencesOnGpu : kMostSentences;
+  while (chunk.size() < most && cells < kMostCells && heads < kMostHeads &&
          scores_.next(sentence)) {
     const auto n = static_cast<std::size_t>(sentence.n);
     cells += (n + 1) * (n + 1);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
+#include <future>
+#include <memory>
+#include <utility>
 
 #include "chunk.h"
 #include "options.h"
@@ -10,13 +12,16 @@
 
 namespace taproot::cli {
 
-/// Where a command computes: on the CPU, or with --device cuda on the GPU. The constructor throws
-/// if there is no GPU, because a command must never run on the CPU instead without saying so.
+/// Where a command computes: on the CPU, or with --device cuda on the GPU, which starts while the
+/// input is being read. trees() throws if there is no GPU, because a command must never run on the
+/// CPU instead without saying so.
 class Engine {
  public:
   explicit Engine(const Options& options)
       : root_(options.root), constraints_(options.constraints), pool_(options.threads) {
-    if (options.device == Device::kCuda) cuda_.emplace();
+    if (options.device == Device::kCuda) {
+      starting_ = std::async(std::launch::async, [] { return std::make_unique<Cuda>(); });
+    }
   }
 
   Pool& pool() { return pool_; }
@@ -25,6 +30,7 @@ class Engine {
   /// asked more than one question. A sentence that the constraints do not fit has no words there;
   /// Chunk::failure() knows better.
   DependencyTrees trees(const Chunk& chunk, bool keep) {
+    if (starting_.valid()) cuda_ = starting_.get();
     BatchOptions options;
     options.root = root_;
     options.ids = chunk.ids;
@@ -42,15 +48,16 @@ class Engine {
         options.constraints.push_back(bad ? Constraints() : constraints_);
       }
     }
-    return cuda_ ? DependencyTrees(*cuda_, std::move(views), std::move(options))
-                 : DependencyTrees(pool_, std::move(views), std::move(options));
+    return cuda_ != nullptr ? DependencyTrees(*cuda_, std::move(views), std::move(options))
+                            : DependencyTrees(pool_, std::move(views), std::move(options));
   }
 
  private:
   RootRule root_;
   Constraints constraints_;
   Pool pool_;
-  std::optional<Cuda> cuda_;
+  std::unique_ptr<Cuda> cuda_;
+  std::future<std::unique_ptr<Cuda>> starting_;
 };
 
 }  // namespace taproot::cli

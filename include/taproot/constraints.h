@@ -20,10 +20,12 @@ class TAPROOT_API Constraints {
   /// The head of `modifier` is `head` (0: ROOT).
   Constraints& force(int head, int modifier);
   Constraints& forbid(int head, int modifier);
-  /// Only these words may hang off ROOT; takes the place of an earlier call.
+  /// Only these words may hang off ROOT. After several calls, only the words that all of them name
+  /// may.
   Constraints& allow_roots(std::span<const std::int32_t> words);
   /// Forces the head of every word for which `heads` has one, heads[i - 1] for word i; negative
-  /// ones are left open.
+  /// entries are left open. Throws std::invalid_argument if an earlier partial tree had another
+  /// length.
   Constraints& force_partial_tree(TreeView heads);
 
   bool empty() const { return forced_.empty() && forbidden_.empty() && !has_roots_ && length_ < 0; }

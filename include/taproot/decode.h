@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The best trees: of the largest score, or of the largest expected number of right heads.
+// The best trees: those with the largest score, or with the largest expected number of right heads.
 //
-// Exact: no constant is added to scores, no difference of scores is compared after it was rounded.
-// Masks of -1e9, or of -1e32 in float32, and -inf do not blur the scores beside them. Trees of
-// equal score come in a fixed order, the same on every machine: by the sum over their edges of
-// a fixed pseudo-random number for each (head, modifier).
+// Exact: no constant is added to scores, and no difference of scores is compared after it was
+// rounded. Masks of -1e9 and -inf do not blur the scores beside them. Scores are bound by kMaxScore
+// as in every query: NaN, +inf and finite scores beyond it are bad_score. Trees of equal score come
+// in a fixed order, the same on every machine: by the sum over their edges of a fixed pseudo-random
+// number for each (head, modifier).
 #pragma once
 
 #include <memory>
@@ -17,10 +18,6 @@
 #include "taproot/types.h"
 
 namespace taproot {
-
-/// Decoders take finite scores up to this magnitude; beyond, and for NaN and +inf, the outcome is
-/// bad_score.
-inline constexpr double kMaxDecodeScore = 1e300;
 
 /// The tree of the largest score under the root rule, into heads [n]. If the outcome is not ok,
 /// nothing is written. `score`, if not null, takes the sum of its scores, rounded once. O(n^2),

@@ -16,9 +16,10 @@ namespace taproot {
 
 /// The samplers. All but wilson-rc sample from p exactly.
 enum class Algorithm : std::uint8_t {
-  /// Wilson's walk with a budget of steps, single-root from a root that is sampled first. A tree
-  /// whose walk exceeds the budget is sampled by un-elimination instead, given the same root. The
-  /// number of steps is independent of the tree that a walk ends in, so giving up does not bias.
+  /// Wilson's walk on a budget (of all steps, and of the heads of one word), single-root from a
+  /// root that is sampled first. A tree whose walk exceeds the budget is sampled by un-elimination
+  /// instead, given the same root. How many heads the words take is independent of the tree, so
+  /// giving up does not bias.
   kAuto,
   /// Un-elimination: words come back one by one. At most n steps of at most n operations per tree,
   /// whatever the weights.

@@ -31,7 +31,7 @@ from torch.distributions import constraints, kl
 from . import _distribution
 from ._distribution import Algorithm, Root, WithoutReplacementAlgorithm
 from ._results import WithoutReplacementSample
-from ._torch_cuda import CudaTrees
+from ._torch_cuda import CudaTrees, release_memory
 from ._torch_tree import is_tree
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "log_partition",
     "log_prob",
     "marginals",
+    "release_memory",
 ]
 
 
