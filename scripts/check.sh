@@ -62,7 +62,7 @@ outside '#include <nanobind' "only python/src/ includes nanobind" ':!python/src/
 outside '#include <zip\.h>' "only cli/io/ includes libzip" 'cli/*' ':!cli/io/*'
 outside "#include \"$internals" "the bindings and the examples include public headers only" 'python/src/*' 'examples/*' 'tests/consumer/*'
 outside "#include \"(?!core/utf8\.h)$internals" "the command line includes public headers and core/utf8.h only" 'cli/*'
-outside '#include "(?!testing/|taproot/)' "the oracle shares nothing with the library" 'testing/*' ':!testing/positive_matrix.h' ':!testing/trained_scores.h'
+outside '#include "(?!testing/|taproot/)' "the oracle shares nothing with the library" 'testing/*' ':!testing/positive_matrix.h' ':!testing/trained_scores.h' ':!testing/targets.h'
 outside '#include "cuda/|#include <cuda' "only cuda/ includes CUDA" 'src/*' 'cli/*' 'include/*' 'examples/*'
 
 # 2. Names and flags that must not occur.
