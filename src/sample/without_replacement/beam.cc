@@ -41,6 +41,7 @@ void Beam<T>::run(const Conditionals& conditionals, std::size_t width, const Str
                   Scratch& scratch) {
   const Conditionals& c = *(conditionals_ = &conditionals);
   key_ = key;
+  interrupt_ = scratch.interrupt;
   const auto n = static_cast<std::size_t>(c.n());
   const std::size_t ld = c.ld();
   PathScratch& path = PathScratch::of(scratch);
@@ -59,7 +60,6 @@ void Beam<T>::run(const Conditionals& conditionals, std::size_t width, const Str
   levels_[first].states.push_back({0, free, 0, rows ? c.visits(0) : 0, 1, 0, 0, rows});
   results_.clear();
   for (std::size_t i = first; i <= n; ++i) {
-    check(scratch.interrupt);
     if (i > 0 && (i - 1) % kBlockWords == 0) start_block(i);
     select(i, width, path);
     make_level(i);
@@ -103,6 +103,7 @@ void Beam<T>::start_block(std::size_t level) {
     std::vector<Decided> decided(level);
     for (std::size_t s = 0; s < states.size(); ++s, partial += words * ld) {
       states[s].anchor = static_cast<std::int32_t>(s);
+      if (s % kStatesBetween == 0) check(interrupt_);
       if (!states[s].rows) continue;
       std::size_t begin = level;
       auto at = static_cast<std::int32_t>(s);
@@ -267,6 +268,7 @@ void Beam<T>::select(std::size_t level, std::size_t width, PathScratch& path) {
   };
   for (std::size_t k = 0; k < states.size(); ++k) {
     const auto s = static_cast<std::int32_t>(k);
+    if (k % kStatesBetween == 0) check(interrupt_);
     Children& own = children_[k];
     own = {states[k].gumbel, find_law(level, s, path, law(s)), 0, -1, false};
     note(own);  // The first child has its prefix's Gumbel.

@@ -42,6 +42,8 @@ class Beam {
 
  private:
   static constexpr bool kHasRows = std::is_same_v<T, double>;
+  // Prefixes between two looks at the interrupt.
+  static constexpr std::size_t kStatesBetween = 64;
 
   // A prefix: the heads of the words before the one that its level decides.
   struct State {
@@ -100,6 +102,7 @@ class Beam {
 
   const Conditionals* conditionals_ = nullptr;
   StreamKey key_{};
+  Interrupt* interrupt_ = nullptr;
   std::vector<Level> levels_;  // [i] decides word i; 0 the root.
   std::size_t block_ = 0;      // The block's first level.
   Buffer<double> partial_;     // [anchor][word of the block][ld]
