@@ -189,7 +189,7 @@ TEST(Pool, AnswersWithinAnInterrupt) {
         pool, std::vector<ScoreView>(2, ScoreView(trap.scores.data(), 12)));
     const TreeMemory memory(*busy, 1, false, false, false);
     EXPECT_THROW(busy->sample(1, {Algorithm::kWilsonMarginal}, memory.out()), std::runtime_error);
-    EXPECT_EQ(asked, 1);
+    EXPECT_GE(asked, 1);
     busy->entropy(out);
     EXPECT_EQ(out[0], entropy(eliminate(ScoreView(trap.scores.data(), 12))));
   }
