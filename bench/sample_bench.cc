@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Samplers with replacement. Every iteration draws trees that were not drawn before: a processor
-// that has learnt the branches of one tree by heart would flatter us.
+// Samplers with replacement. Every iteration samples trees that were not sampled before, because a
+// processor that has learned the branches of one tree by heart would flatter us.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

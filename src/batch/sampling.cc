@@ -14,7 +14,7 @@ using detail::ThreadMemory;
 
 namespace {
 
-// Trees that are sampled at a time: the interrupt is asked in between.
+// Trees that are sampled at a time.
 constexpr std::size_t kBlock = 1024;
 // Heads that are worth a second thread.
 constexpr std::size_t kWorthThreads = 20000;
@@ -90,7 +90,6 @@ void sample_range(Job& job, const Sampler& sampler, const Factorization& f, std:
 void sample_blocks(Job& job, const Sampler& sampler, const Factorization& f, std::size_t b,
                    ThreadMemory& own) {
   for (std::size_t begin = 0; begin < job.k; begin += kBlock) {
-    detail::check(detail::Access::scratch(own.workspace).interrupt);
     sample_range(job, sampler, f, b, begin, std::min(job.k, begin + kBlock), own);
   }
 }

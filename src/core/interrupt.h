@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <thread>
 
@@ -49,6 +51,12 @@ class Interrupt {
 /// check() where there may be nobody to ask.
 inline void check(Interrupt* interrupt) {
   if (interrupt != nullptr) interrupt->check();
+}
+
+/// How many trees of n words to sample between two checks: the clock must cost nothing where trees
+/// are short, nor a tree of a long sentence many times the period.
+inline std::size_t trees_between_checks(std::size_t n) {
+  return std::max<std::size_t>(1, 4096 / std::max<std::size_t>(1, n));
 }
 
 }  // namespace taproot::detail

@@ -165,9 +165,11 @@ std::size_t Sampler::sample(std::uint64_t id, const SampleOptions& options, std:
   const auto n = static_cast<std::size_t>(tables_->n);
   std::int32_t* heads = memory.get<detail::SampleScratch>().heads.resize(n);
   const detail::StreamKey key = detail::stream_key(options.seed, id);
+  const std::size_t between = detail::trees_between_checks(n);
   SampleStatistics taken;
   std::size_t written = 0;
   for (std::size_t s = 0; s < count; ++s) {
+    if (s % between == between - 1) detail::check(memory.interrupt);
     detail::Stream stream(key, options.first_tree + static_cast<std::uint32_t>(s),
                           detail::Purpose::kTree);
     const bool found = tables_->sample_tree(options.step_limit, stream, memory, heads, taken);

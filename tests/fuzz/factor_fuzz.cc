@@ -212,12 +212,33 @@ void check_log_prob(const Sentence<Real>& sentence, const Factorization& f, cons
   check((of_heads == -HUGE_VAL) == !allows(sentence, heads));
 }
 
+// A batch answers as the sentence does, twice, and samples trees that the sentence allows.
+template <typename Real>
+void check_batch(const Sentence<Real>& sentence, const Factorization& f) {
+  static Pool pool(1);
+  const ScoreView view(sentence.scores.data(), sentence.n);
+  DependencyTrees d(pool, {view, view}, {.root = sentence.root});
+  const std::size_t n = static_cast<std::size_t>(sentence.n);
+  Tree heads(2 * n, -2);
+  const std::vector<TreeOutput> out{{heads.data(), sentence.n}, {heads.data() + n, sentence.n}};
+  for (const Outcome& outcome : d.sample(1, {}, out)) check(outcome == f.outcome());
+  for (const std::size_t b : {std::size_t{0}, std::size_t{1}}) {
+    const Tree tree(heads.begin() + static_cast<std::ptrdiff_t>(b * n),
+                    heads.begin() + static_cast<std::ptrdiff_t>((b + 1) * n));
+    check(f.outcome().ok() ? allows(sentence, tree) : tree == Tree(n, -1));
+  }
+  std::vector<double> log_z(2);
+  d.log_partition(log_z);
+  for (const double z : log_z) check(f.outcome().ok() ? z == log_partition(f) : std::isnan(z));
+}
+
 template <typename Real>
 void run(Bytes& bytes, int n, RootRule root) {
   Sentence<Real> sentence{n, root, {}};
   const std::size_t side = static_cast<std::size_t>(n) + 1;
   for (std::size_t c = 0; c < side * side; ++c) sentence.scores.push_back(next_score<Real>(bytes));
   const Factorization f = eliminate(ScoreView(sentence.scores.data(), n), root);
+  check_batch(sentence, f);
   for (int h = 0; h <= n; ++h) {
     for (int m = 1; m <= n; ++m) {
       if (!sentence.is_bad(h, m)) continue;

@@ -40,6 +40,7 @@ void Beam<T>::run(const Conditionals& conditionals, std::size_t width, const Str
                   Scratch& scratch) {
   const Conditionals& c = *(conditionals_ = &conditionals);
   key_ = key;
+  interrupt_ = scratch.interrupt;
   const int n = c.n();
   const std::size_t ld = c.ld();
   PathScratch& path = scratch.get<SampleScratch>().path;
@@ -58,7 +59,6 @@ void Beam<T>::run(const Conditionals& conditionals, std::size_t width, const Str
   levels_[first].states.push_back({0, free, 0, rows ? c.visits(0) : 0, 1, 0, 0, rows});
   results_.clear();
   for (int i = first; i <= n; ++i) {
-    check(scratch.interrupt);
     if (i > 0 && (i - 1) % kBlockWords == 0) start_block(i);
     select(i, width, path);
     make_level(i);
@@ -121,6 +121,7 @@ void Beam<T>::start_block(int level) {
     std::vector<Decided> decided(node_count(c.n()));
     std::int32_t next = 0;
     for (State& state : states) {
+      if (next % kStatesBetween == 0) check(interrupt_);
       state.anchor = next++;
       if (state.rows) {
         const Decided* end = decided.data() + decided.size();
@@ -274,6 +275,7 @@ void Beam<T>::select(int level, std::size_t width, PathScratch& path) {
   };
   const auto count = static_cast<std::int32_t>(states.size());
   for (std::int32_t s = 0; s < count; ++s) {
+    if (s % kStatesBetween == 0) check(interrupt_);
     Children& own = children_[s];
     own = {states[s].gumbel, find_law(level, s, path, law(s)), 0, -1, false};
     note(own);  // The Gumbel of the first child is that of the prefix.

@@ -44,6 +44,8 @@ class Beam {
 
  private:
   static constexpr bool kHasRows = std::is_same_v<T, double>;
+  // Prefixes between two looks at the interrupt.
+  static constexpr std::int32_t kStatesBetween = 64;
 
   // A prefix: the heads of all words before the one that its level decides.
   struct State {
@@ -104,6 +106,7 @@ class Beam {
 
   const Conditionals* conditionals_ = nullptr;
   StreamKey key_{};
+  Interrupt* interrupt_ = nullptr;
   IndexedVector<Level> levels_;  // levels_[i] decides word i, and levels_[0] the root.
   int block_ = 0;                // The first level of the current block of words.
   Buffer<double> partial_;       // [anchor][word of the block][ld]: rows updated up to the block.

@@ -270,7 +270,6 @@ void WithoutReplacementSampler::State::sample_beam(std::size_t k, WithoutReplace
 
 void WithoutReplacementSampler::sample(std::size_t k, WithoutReplacementSample& out,
                                        Workspace& workspace) {
-  constexpr std::size_t kTreesBetween = 64;
   State& s = *state_;
   detail::require(s.data != nullptr, "WithoutReplacementSampler::sample",
                   "the sampler was not built");
@@ -285,12 +284,13 @@ void WithoutReplacementSampler::sample(std::size_t k, WithoutReplacementSample& 
     const auto n = static_cast<std::size_t>(out.n);
     detail::Buffer<std::int32_t> heads;
     std::int32_t* tree = heads.resize(n);
+    const std::size_t between = detail::trees_between_checks(n);
     WithoutReplacementTree found{};
     while (out.size() < k && next({tree, n}, found, workspace)) {
       out.heads.insert(out.heads.end(), tree, tree + n);
       out.log_prob.push_back(found.log_prob);
       out.gumbel.push_back(found.gumbel);
-      if (out.size() % kTreesBetween == 0) detail::check(scratch.interrupt);
+      if (out.size() % between == 0) detail::check(scratch.interrupt);
     }
     out.kappa = kappa(workspace);
     out.status = s.status;

@@ -241,47 +241,6 @@ TEST(DependencyTrees, RefusesOutputsThatDoNotHaveOneEntryPerSentence) {
   expect_misuse("mbr", [&] { d.mbr(labeled); });
 }
 
-TEST(DependencyTrees, ComparesOnlyBatchesThatGoTogether) {
-  const Sentences sentences(4);
-  Pool pool(1);
-  DependencyTrees d(pool, sentences.views());
-  std::vector<double> out(4);
-  DependencyTrees multi(pool, sentences.views(), {.root = RootRule::kMulti});
-  std::vector<ScoreView> views = sentences.views();
-  std::rotate(views.begin(), views.begin() + 1, views.end());
-  DependencyTrees shifted(pool, views);
-  views.pop_back();
-  DependencyTrees fewer(pool, views);
-  for (DependencyTrees* q : {&multi, &shifted, &fewer}) {
-    expect_misuse("cross_entropy", [&] { d.cross_entropy(*q, out); });
-    expect_misuse("kl_divergence", [&] { d.kl_divergence(*q, out); });
-  }
-  d.kl_divergence(d, out);  // With itself, at the first question.
-  EXPECT_EQ(out, std::vector<double>(4, 0.0));
-}
-
-// A sentence has the outcome of the first of the two batches that has no answer for it.
-TEST(DependencyTrees, ComparedBatchesShareTheirOutcomes) {
-  const Sentences sentences(8);
-  std::vector<double> nothing(1024, -HUGE_VAL);
-  std::vector<ScoreView> views = sentences.views();
-  views[2] = ScoreView(nothing.data(), views[2].n());
-  for (const bool keep : {true, false}) {
-    Pool pool(2);
-    DependencyTrees p(pool, sentences.views(), {.keep = keep});
-    DependencyTrees q(pool, views, {.keep = keep});
-    std::vector<double> out(8);
-    for (const auto& [a, b] : {std::pair(&p, &q), std::pair(&q, &p)}) {
-      const std::vector<Outcome> outcomes = a->kl_divergence(*b, out);
-      for (std::size_t i = 0; i < 8; ++i) {
-        const bool lost = i == 2 || i == 5;
-        EXPECT_EQ(outcomes[i].status, lost ? Status::kNoTree : Status::kOk) << i;
-        EXPECT_EQ(std::isnan(out[i]), lost) << i;
-      }
-    }
-  }
-}
-
 // The first of the batch's questions may be asked again when it was not answered.
 TEST(DependencyTrees, GoesOnAfterAMisuse) {
   const Sentences sentences;

@@ -56,26 +56,28 @@ TEST(Pool, ThreadsMayChangeBetweenQuestions) {
 // Work that would go on for hours or for ever, and ends within seconds of being interrupted.
 class Interrupted : public testing::TestWithParam<int> {
  protected:
-  // Throws when it is asked for the third time.
+  // Throws when it is asked for the third time while some work is expected to be interrupted.
   Interrupted()
       : pool_(GetParam(), [this] {
           EXPECT_EQ(std::this_thread::get_id(), caller_);
-          if (++asked_ % 3 == 0) throw Canceled();
+          if (armed_ && ++asked_ == 3) throw Canceled();
         }) {}
 
   // The pool and, if there is one, the batch that was interrupted work on.
   void expect_interrupted(const std::function<void()>& endless) {
     asked_ = 0;
+    armed_ = true;
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_THROW(endless(), Canceled);
     EXPECT_EQ(asked_, 3);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
-    asked_ = 0;
+    armed_ = false;
     DependencyTrees d(pool_, sentences_.views());
     expect_works(d, sentences_);
   }
 
   std::thread::id caller_ = std::this_thread::get_id();
+  bool armed_ = false;
   int asked_ = 0;
   Sentences sentences_;
   Pool pool_;
@@ -145,7 +147,6 @@ TEST_P(Interrupted, WithoutReplacement) {
     DependencyTrees d(pool_, {view, view});
     std::vector<WithoutReplacementSample> out(2);
     expect_interrupted([&] { d.sample_without_replacement(200000, {algorithm}, out); });
-    asked_ = 0;
     d.sample_without_replacement(3, {algorithm}, out);
     EXPECT_EQ(out[0].heads, sample_without_replacement(eliminate(view), 3, {algorithm}).heads);
   }
@@ -188,7 +189,7 @@ TEST(Pool, AnswersWithinAnInterrupt) {
         pool, std::vector<ScoreView>(2, ScoreView(trap.scores.data(), 12)));
     const TreeMemory memory(*busy, 1, false, false, false);
     EXPECT_THROW(busy->sample(1, {Algorithm::kWilsonMarginal}, memory.out()), std::runtime_error);
-    EXPECT_EQ(asked, 1);
+    EXPECT_GE(asked, 1);
     busy->entropy(out);
     EXPECT_EQ(out[0], entropy(eliminate(ScoreView(trap.scores.data(), 12))));
   }

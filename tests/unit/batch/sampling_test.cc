@@ -8,6 +8,7 @@
 
 #include "property/check.h"
 #include "testing/misuse.h"
+#include "unit/batch/labels.h"
 #include "unit/batch/sentences.h"
 
 namespace taproot {
@@ -242,6 +243,49 @@ TEST(Sampling, ListSaysThatItLostTrees) {
   EXPECT_EQ(out[0].size(), 1U);  // What there is.
   EXPECT_TRUE(outcomes[1].ok());
   EXPECT_EQ(out[1].size(), 2U);
+}
+
+TEST_F(Labeled, SampledTreesHaveSampledLabels) {
+  constexpr std::size_t kTrees = 30;
+  std::vector<std::uint64_t> ids(sentences_.size());
+  for (std::size_t b = 0; b < ids.size(); ++b) ids[b] = (std::uint64_t{1} << 33) + 5 * b;
+  const Applied summed(sentences_, labels_.views(), LabelSum::kLogSum, {});
+  for (const int threads : {1, 2, 7}) {
+    Pool pool(threads);
+    DependencyTrees d(pool, sentences_.views(), {.labels = labels_.views(), .ids = ids});
+    const TreeMemory memory(d, kTrees, true, true, false);
+    const SampleOptions options{Algorithm::kAuto, 9, 0, 100};
+    const std::vector<Outcome> outcomes = d.sample(kTrees, options, memory.out());
+    EXPECT_TRUE(memory.gaps_untouched());
+    std::vector<WithoutReplacementSample> distinct(d.size());
+    d.sample_without_replacement(5, {WithoutReplacementAlgorithm::kAuto, 9}, distinct);
+    for (std::size_t b = 0; b < d.size(); ++b) {
+      EXPECT_EQ(outcomes[b], Sentences::outcome(b));
+      if (!outcomes[b].ok()) {
+        EXPECT_TRUE(is_lost(memory.row(b)));
+        EXPECT_TRUE(distinct[b].labels.empty());
+        continue;
+      }
+      const Factorization f = eliminate(summed.views()[b]);
+      const LabelView& labels = d.labels(b);
+      std::vector<std::int32_t> of(words(d, b));
+      for (std::size_t s = 0; s < kTrees; ++s) {
+        sample_labels(labels, memory.heads(b, s), 9, ids[b], static_cast<std::uint32_t>(100 + s),
+                      of);
+        EXPECT_TRUE(std::equal(of.begin(), of.end(), memory.labels(b, s).begin()));
+        EXPECT_EQ(memory.log_prob(b, s), log_prob(f, memory.heads(b, s)) +
+                                             labels_log_prob(labels, memory.heads(b, s), of));
+      }
+      ASSERT_EQ(distinct[b].labels.size(), distinct[b].heads.size());
+      for (std::size_t s = 0; s < distinct[b].size(); ++s) {
+        sample_labels(labels, distinct[b][s], 9, ids[b], static_cast<std::uint32_t>(s), of);
+        EXPECT_TRUE(
+            std::equal(of.begin(), of.end(),
+                       distinct[b].labels.begin() + static_cast<std::ptrdiff_t>(s * words(d, b))));
+        EXPECT_EQ(distinct[b].log_prob[s], log_prob(f, distinct[b][s]));  // Of the heads alone.
+      }
+    }
+  }
 }
 
 }  // namespace

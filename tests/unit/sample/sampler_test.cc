@@ -8,9 +8,7 @@
 #include <cmath>
 #include <set>
 
-#include "core/random.h"
 #include "property/check.h"
-#include "sample/walk/alias.h"
 #include "testing/families.h"
 #include "testing/misuse.h"
 
@@ -26,13 +24,6 @@ const std::vector<Algorithm>& all_algorithms() {
                                           Algorithm::kWilsonReject, Algorithm::kColbourn,
                                           Algorithm::kWilsonRc};
   return all;
-}
-
-TEST(Algorithms, HaveNames) {
-  for (const Algorithm algorithm : all_algorithms()) {
-    EXPECT_EQ(algorithm_named(to_string(algorithm)), algorithm);
-  }
-  EXPECT_THROW(algorithm_named("gibbs"), std::invalid_argument);
 }
 
 TEST(Sampler, RefusesTheWrongRootRule) {
@@ -169,45 +160,6 @@ TEST(Sampler, CountsTriesAsExpected) {
   EXPECT_NEAR(
       static_cast<double>(statistics.steps) / static_cast<double>(count) / expected_steps(f), 1,
       0.03);
-}
-
-// Every index comes as often as its weight says, those of weight zero never; both layouts.
-TEST(Alias, DrawsByWeight) {
-  for (const int count : {1, 2, 7, 100, 2048, 2049, 3000}) {
-    std::vector<double> weights(static_cast<std::size_t>(count));
-    detail::Stream stream(detail::stream_key(3, 0), static_cast<std::uint32_t>(count),
-                          detail::Purpose::kTree);
-    double sum = 0;
-    for (int i = 0; i < count; ++i) {
-      double& w = weights[static_cast<std::size_t>(i)];
-      w = i % 3 == 1 ? 0 : std::exp(4 * stream.uniform());
-      sum += w;
-    }
-    std::vector<detail::AliasSlot> slots(
-        static_cast<std::size_t>(count * detail::alias_words(count)));
-    std::vector<double> scratch(static_cast<std::size_t>(count));
-    std::vector<std::int32_t> work(static_cast<std::size_t>(2 * count + 2));
-    detail::fill_alias(weights.data(), count, slots.data(), scratch.data(), work.data(),
-                       work.data() + count);
-    // The table's own law, slot by slot.
-    std::vector<double> law(static_cast<std::size_t>(count));
-    for (int i = 0; i < count; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      const bool packed = count <= detail::kMostPacked;
-      const std::uint64_t kappa = packed ? slots[at] & ~detail::kAliasMask : slots[2 * at];
-      const std::uint64_t alias = packed ? slots[at] & detail::kAliasMask : slots[2 * at + 1];
-      const double own = static_cast<double>(kappa) * 0x1p-64;
-      law[at] += own / count;
-      law[alias] += (1 - own) / count;
-    }
-    for (int i = 0; i < count; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      if (weights[at] == 0) {
-        EXPECT_EQ(law[at], 0) << i;
-      }
-      EXPECT_NEAR(law[at], weights[at] / sum, 1e-15 * count) << i;
-    }
-  }
 }
 
 }  // namespace
