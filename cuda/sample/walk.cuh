@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kWalkThreads) walk_kernel(SampleArgs args) {
     constexpr Bits kFresh = static_cast<Bits>(detail::kHeadsPerWord) << Cell::kHeadBits;
     for (int m = 0; m <= n; ++m) own[m * kWalkStride] = kFresh;
     own[root * kWalkStride] = Cell::kInTree;
-    int more = static_cast<int>(detail::kStepsPerWord) * n;
+    int more = static_cast<int>(detail::most_steps(n));
     bool done = true;
     for (int start = 1; start <= n && done; ++start) {
       int node = start;

@@ -7,13 +7,22 @@
 
 #include <cstdint>
 
+#include "core/host_device.h"
+
 namespace taproot::detail {
 
 /// Sampling "auto" gives up a walk, and un-eliminates instead, once it would take more than
-/// kStepsPerWord * n steps in all or more than kHeadsPerWord heads for one word. The limit for each
+/// most_steps(n) steps in all or more than kHeadsPerWord heads for one word. The limit for each
 /// word recognizes two words that attract each other after a few dozen steps, and the limit on all
-/// steps recognizes longer cycles; docs/benchmarks.md has the figures.
-inline constexpr std::int64_t kStepsPerWord = 7;
+/// steps recognizes longer cycles; docs/benchmarks.md has the figures. In short sentences a walk
+/// gives up earlier. In long ones un-eliminating even one tree in a thousand would keep a GPU
+/// waiting for it, so that ordinary walks must never meet the limit.
+inline constexpr std::int64_t kStepsPerWord = 16;
+inline constexpr std::int64_t kStepsPerWordIfShort = 7;
+inline constexpr int kMostShortWords = 15;
+TAPROOT_HOST_DEVICE constexpr std::int64_t most_steps(int n) {
+  return n * (n <= kMostShortWords ? kStepsPerWordIfShort : kStepsPerWord);
+}
 inline constexpr std::uint8_t kHeadsPerWord = 24;
 
 /// A sentence stays in double while its weights lie within these bounds; see docs/numerics.md.

@@ -99,8 +99,7 @@ TEST(Frequencies, OfAttractors) {
         const SampleStatistics taken = expect_marginals(problem, root, algorithm, 50000);
         if (algorithm == Algorithm::kAuto) {
           EXPECT_EQ(taken.fallbacks, taken.trees);
-          EXPECT_LE(taken.steps,
-                    static_cast<std::uint64_t>(detail::kStepsPerWord) * 10 * taken.trees);
+          EXPECT_LE(taken.steps, static_cast<std::uint64_t>(detail::most_steps(10)) * taken.trees);
         }
       }
     }

@@ -68,7 +68,7 @@ bool Walk::run_on_budget(int root, Stream& stream, std::uint8_t* left, std::int3
   std::fill(left, left + count, static_cast<std::uint8_t>(kHeadsPerWord + kSpent));
   left[root] = kInTree;
   if (root != 0) heads[root - 1] = 0;
-  const std::int64_t limit = kStepsPerWord * n_;
+  const std::int64_t limit = most_steps(n_);
   std::int64_t more = limit;
   bool finished = true;
   for (int start = 1; start <= n_; ++start) {

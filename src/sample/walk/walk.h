@@ -24,7 +24,7 @@ class Walk {
            std::int32_t* heads, std::uint64_t& steps, Interrupt* interrupt) const;
 
   /// The same on the budget of "auto": gives up, returning false, once there would be more than
-  /// kStepsPerWord * n heads in all or more than kHeadsPerWord for one word. How many heads each
+  /// most_steps(n) heads in all or more than kHeadsPerWord for one word. How many heads each
   /// word takes is independent of the tree, given the root. `left` is scratch for n+1 entries.
   bool run_on_budget(int root, Stream& stream, std::uint8_t* left, std::int32_t* heads,
                      std::uint64_t& steps) const;
