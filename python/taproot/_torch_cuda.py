@@ -86,7 +86,7 @@ class CudaTrees:
 
     @property
     def _stream(self) -> int:
-        return torch.cuda.current_stream(self._scores.device).cuda_stream
+        return int(torch.cuda.current_stream(self._scores.device).cuda_stream)
 
     def _empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
         return torch.empty(shape, dtype=dtype, device=self._scores.device)
