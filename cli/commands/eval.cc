@@ -20,11 +20,11 @@ void check_gold(const WordSentence& sentence, const std::string& file, std::size
   }
   const auto open = std::ranges::find(sentence.heads, -1);
   if (open == sentence.heads.end()) return;
-  fail("{} cannot be the gold file: word {} of sentence {} has no HEAD, but '_'", file,
+  fail("{} has no gold head for word {} of sentence {}: its HEAD is '_'", file,
        open - sentence.heads.begin() + 1, number);
 }
 
-// Numbers relations. Equal names get equal numbers.
+// Gives each name of a relation a number, the same number to equal names.
 class Names {
  public:
   std::vector<std::int32_t> operator()(const std::vector<std::string>& names) {

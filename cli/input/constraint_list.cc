@@ -89,7 +89,7 @@ Constraints ConstraintList::of(std::size_t sentence, int n, std::string& problem
   const auto add = [&](const std::vector<Item>& items) {
     for (const Item& item : items) {
       if (item.largest() > n && problem.empty()) {
-        problem = fmt::format("{} names word {}, but the sentence has {} words", item.where,
+        problem = fmt::format("{} names word {}, but the length of the sentence is {}", item.where,
                               item.largest(), n);
       }
       if (problem.empty()) item.apply(constraints);

@@ -246,6 +246,21 @@ std::string line_with(const std::string& text, const std::string& one, const std
   return "";
 }
 
+// The line of fish's completions that holds `option` and names the command.
+std::string fish_line_of(const std::string& fish, const std::string& command,
+                         const std::string& option) {
+  const std::string begin = "__fish_seen_subcommand_from ";
+  std::istringstream in(fish);
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t at = line.find(begin);
+    if (at == std::string::npos || line.find(option) == std::string::npos) continue;
+    const std::size_t end = line.find('\'', at);
+    const std::string names = line.substr(at + begin.size() - 1, end - at - begin.size() + 1) + " ";
+    if (names.find(" " + command + " ") != std::string::npos) return line;
+  }
+  return "";
+}
+
 // The part of `text` from `begin` up to `end`.
 std::string part(const std::string& text, const std::string& begin, const std::string& end) {
   const std::size_t at = text.find(begin);
@@ -289,8 +304,7 @@ TEST_F(Cli, TheManualAndTheCompletionsAreComplete) {
       ++options;
       const std::string paragraph = part(manual, in_roff("--" + option), ".TP");
       const std::string zsh_line = line_with(in_zsh, "'--" + option + "[", "");
-      const std::string fish_line =
-          line_with(fish, "__fish_seen_subcommand_from " + command + "'", " -l " + option + " ");
+      const std::string fish_line = fish_line_of(fish, command, " -l " + option + " ");
       EXPECT_FALSE(paragraph.empty());
       EXPECT_NE(in_bash.find("--" + option), std::string::npos);
       EXPECT_FALSE(zsh_line.empty());

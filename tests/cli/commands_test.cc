@@ -151,7 +151,7 @@ TEST_F(Commands, AFileHasConstraintsForSingleSentences) {
     EXPECT_EQ(sentence, 3U);
     EXPECT_EQ(row.at("status"), "bad_constraint");
     EXPECT_EQ(row.at("message"), "sentence 3: 'force 0:3' in " + file +
-                                     ", line 4 names word 3, but the sentence has 2 words");
+                                     ", line 4 names word 3, but the length of the sentence is 2");
   }
   for (std::size_t b = 0; b < 3; ++b) {
     EXPECT_FALSE(trees[b].empty());
@@ -183,7 +183,8 @@ TEST_F(Commands, EvaluationNeedsGoldHeads) {
   const Result none = run("eval " + trees + " --gold " + gold("_\t_"));
   EXPECT_EQ(none.code, 2);
   EXPECT_EQ(none.out, "");
-  EXPECT_NE(none.errors.find("word 2 of sentence 0 has no HEAD"), std::string::npos) << none.errors;
+  EXPECT_NE(none.errors.find("no gold head for word 2 of sentence 0"), std::string::npos)
+      << none.errors;
   const Result fine = run("eval " + trees + " --gold " + gold("0\tb"));
   EXPECT_EQ(fine.code, 0) << fine.errors;
   EXPECT_NE(fine.out.find("LAS        1.0000"), std::string::npos) << fine.out;
@@ -383,7 +384,7 @@ TEST_F(Commands, EdgesAndInfoAsJson) {
   const auto bad = lines(run("edges " + scores + " --force 1:2 -o -  --format jsonl").out);
   EXPECT_EQ(bad.at(1).at("status"), "bad_constraint");
   EXPECT_EQ(bad.at(1).at("message"),
-            "sentence 1: --force 1:2 names word 2, but the sentence has 1 words");
+            "sentence 1: --force 1:2 names word 2, but the length of the sentence is 1");
 
   ASSERT_EQ(run("info " + scores + " -o " + path("i.jsonl")).code, 0);
   const auto info = nlohmann::json::parse(contents(path("i.jsonl")));

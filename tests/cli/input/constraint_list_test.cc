@@ -57,12 +57,12 @@ TEST_F(InputFiles, ConstraintsThatASentenceIsTooShortFor) {
   list.read(write("c.txt", "2 roots 1,9\n"));
   std::string problem;
   EXPECT_TRUE(list.of(0, 7, problem).empty());
-  EXPECT_EQ(problem, "--force 1:8 names word 8, but the sentence has 7 words");
+  EXPECT_EQ(problem, "--force 1:8 names word 8, but the length of the sentence is 7");
   EXPECT_FALSE(list.of(0, 8, problem).empty());
   EXPECT_EQ(problem, "");
   EXPECT_TRUE(list.of(2, 8, problem).empty());
-  EXPECT_EQ(problem, fmt::format("'roots 1,9' in {}, line 1 names word 9, but the sentence has 8 "
-                                 "words",
+  EXPECT_EQ(problem, fmt::format("'roots 1,9' in {}, line 1 names word 9, but the length of the "
+                                 "sentence is 8",
                                  path("c.txt")));
 }
 
