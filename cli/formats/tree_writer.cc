@@ -2,7 +2,6 @@
 #include "formats/tree_writer.h"
 
 #include <string_view>
-#include <utility>
 
 #include "error.h"
 #include "formats/formats.h"
@@ -56,12 +55,6 @@ std::unique_ptr<TreeWriter> TreeWriter::open(Format format, const std::string& f
       return text_writer(file, kind);
   }
   fail("there is no format with the number {}", static_cast<int>(format));
-}
-
-void check_words(std::size_t sentence, int n, const WordSentence& words) {
-  if (std::cmp_equal(words.words.size(), n)) return;
-  fail("sentence {} has {} words, but {} in the file of words; do the two files belong together?",
-       sentence, n, words.words.size());
 }
 
 }  // namespace taproot::cli

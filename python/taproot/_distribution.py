@@ -34,6 +34,7 @@ from ._iterator import KBestIterator, WithoutReplacementIterator
 from ._results import BestTrees, LabeledTrees, WithoutReplacementSample
 
 Root = Literal["single", "multi"]
+Seed = int | np.random.Generator | np.random.SeedSequence | None
 Algorithm = Literal["auto", "elimination", "wilson", "wilson-marginal", "wilson-reject", "colbourn", "wilson-rc"]
 WithoutReplacementAlgorithm = Literal["auto", "trie", "beam", "list"]
 
@@ -87,7 +88,7 @@ class DependencyTrees:
     (7.561, 0.2613)
     >>> d.argmax()
     array([2, 0, 2], dtype=int32)
-    >>> d.sample(2)
+    >>> d.sample(2, seed=0)
     array([[2, 0, 2],
            [2, 0, 2]], dtype=int32)
     """
@@ -500,6 +501,29 @@ class DependencyTrees:
         self._check(self._core.mbr(heads, labels))
         return heads if labels is None else LabeledTrees(heads, labels)
 
+    def expected_attachment(self, heads: npt.ArrayLike) -> Any:
+        """The expected share of words that have the head given in ``heads``, (n,) or of a batch (B, N), if trees are
+        sampled: the mean of ``marginals[head, word]``.
+
+        With the heads of a gold tree it is the expected UAS; with those of ``argmax`` it says how sure the parser is.
+        A word whose head is negative is not counted; a sentence without any other word gives NaN.
+
+        >>> d = DependencyTrees(np.zeros((3, 3)))
+        >>> d.expected_attachment([2, 0]), d.expected_attachment([-1, 0])
+        (0.5, 0.5)
+        """
+        shape = (*self.batch_shape, self._n)
+        trees, leading = as_trees(heads, "heads", shape)
+        if leading:
+            raise ValueError(f"heads must have shape {shape}, one tree per sentence, not {np.shape(heads)}")
+        for b, (tree, n) in enumerate(zip(trees.reshape(self._batch, self._n), self._all_lengths())):
+            wrong = np.flatnonzero(tree[:n] > n)
+            if wrong.size:
+                of = "" if self._single else f"of sentence {b}, "
+                word = int(wrong[0]) + 1
+                raise ValueError(f"heads {of}word {word}: the head is {tree[word - 1]}, not one of 0 (ROOT) to {n}")
+        return self._scalar(self._core.expected_attachment, trees)
+
     def kbest(self, k: int) -> BestTrees:
         """The k best trees, in order, or all if there are fewer. Their probabilities: ``log_prob(best.heads)``.
 
@@ -528,7 +552,7 @@ class DependencyTrees:
     def sample(
         self,
         k: int,
-        seed: int = 0,
+        seed: Seed = None,
         algorithm: Algorithm = "auto",
         *,
         step_limit: int = 0,
@@ -537,12 +561,18 @@ class DependencyTrees:
         """k trees sampled independently: heads (k, n), of a batch (k, B, N), padding -1; with ``label_scores`` also
         labels.
 
-        The same seed gives the same trees. Tree s of a sentence depends on (seed, the sentence's id, first_tree + s)
-        alone, whatever the number of threads, the batch it is in, and how many trees are sampled. ``algorithm``:
-        ``"auto"`` is the right choice unless you compare samplers; ``"elimination"``, ``"wilson"`` (multi-root),
-        ``"wilson-marginal"``, ``"wilson-reject"`` (single-root) and ``"colbourn"`` have the same law; ``"wilson-rc"``
-        is biased and here for comparison. ``step_limit`` is the number of steps after which the walks that are asked
-        for by name give up a tree (status ``"step_limit"``); 0 means never.
+        Without a ``seed`` every call samples other trees. An integer from 0 to 2**64 - 1 gives the same trees every
+        time. A ``numpy.random.Generator`` gives one seed per call, so that calls differ and the program can be
+        repeated; a ``SeedSequence`` gives its own seed. Tree s of a sentence depends on (seed, the sentence's id,
+        first_tree + s) alone, whatever the number of threads, the batch it is in, and how many trees are sampled.
+
+        ``sample_without_replacement`` with the same seed shares these trees: it takes them in order and skips repeats,
+        so that a seed names one sequence of trees. Use two seeds where the two should be independent.
+
+        ``algorithm``: ``"auto"`` is the right choice unless you compare samplers; ``"elimination"``, ``"wilson"``
+        (multi-root), ``"wilson-marginal"``, ``"wilson-reject"`` (single-root) and ``"colbourn"`` have the same law;
+        ``"wilson-rc"`` is biased and here for comparison. ``step_limit`` is the number of steps after which the walks
+        that are asked for by name give up a tree (status ``"step_limit"``); 0 means never.
 
         >>> d = DependencyTrees(np.zeros((3, 3)))
         >>> trees = d.sample(1000, seed=7)
@@ -553,7 +583,8 @@ class DependencyTrees:
             shape = (k, self._n) if self._single else (k, self._batch, self._n)
             heads = np.empty(shape, np.int32)
             labels = None if self._label_count is None else np.empty(shape, np.int32)
-            failures = self._core.sample(k, seed, algorithm, step_limit, first_tree, heads, labels)
+            number = seed if type(seed) is int else as_seed(seed)
+            failures = self._core.sample(k, number, algorithm, step_limit, first_tree, heads, labels)
         except (OverflowError, TypeError, ValueError):
             # Only now is it worth looking what was wrong, to say so.
             as_first_tree(first_tree, as_count(k))
@@ -568,12 +599,19 @@ class DependencyTrees:
     def sample_without_replacement(
         self,
         k: int,
-        seed: int = 0,
+        seed: Seed = None,
         algorithm: WithoutReplacementAlgorithm = "auto",
         *,
         memory_limit: int = _GIB,
     ) -> WithoutReplacementSample:
         """k different trees, each sampled from the trees that are left; all of them if there are no more than k.
+
+        ``seed`` as for ``sample``: None, an integer, a ``numpy.random.Generator`` or a ``SeedSequence``. The result has
+        ``estimate`` and ``interval`` for expectations.
+
+        ``sample`` with the same seed shares these trees: ``"auto"`` takes them in order and skips repeats, as long as
+        that is efficient, so that a seed names one sequence of trees. Use two seeds where the two should be
+        independent, as in a comparison of estimates with and without replacement.
 
         ``algorithm``: ``"auto"`` is the right choice unless you compare samplers; ``"trie"``, ``"beam"`` and the
         literature's ``"list"`` have the same law. ``memory_limit`` is the number of bytes that a sentence's trie may
@@ -615,12 +653,14 @@ class DependencyTrees:
 
     def sample_without_replacement_iterator(
         self,
-        seed: int = 0,
+        seed: Seed = None,
         algorithm: Literal["auto", "trie", "list"] = "auto",
         *,
         memory_limit: int = _GIB,
     ) -> WithoutReplacementIterator:
         """Samples different trees of a single sentence, one after the other, until you stop or there are no more.
+
+        The trees of ``sample_without_replacement`` with the same seed, which it shares with ``sample``.
 
         >>> d = DependencyTrees(np.zeros((3, 3)))
         >>> [round(np.exp(tree.log_prob).item(), 6) for tree in d.sample_without_replacement_iterator()]

@@ -49,10 +49,10 @@ double exact_tree_log_prob(const FactorData& data, const std::int32_t* heads) {
 }  // namespace
 
 double tree_log_prob(const FactorData& data, const std::int32_t* heads) {
-  if (!data.tame) return exact_tree_log_prob(data, heads);
+  if (!data.tame) return nearest_log_probability(exact_tree_log_prob(data, heads));
   double sum = 0;
   for (int m = 1; m <= data.table.n; ++m) sum += scaled_score(data.table, heads[m - 1], m);
-  return sum - scaled_log_partition(data);
+  return nearest_log_probability(sum - scaled_log_partition(data));
 }
 
 }  // namespace detail
