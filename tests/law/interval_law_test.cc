@@ -102,7 +102,7 @@ Draw without_replacement(law::WithoutReplacementDraws& draws, const Function& va
 class Intervals : public testing::TestWithParam<double> {};
 
 // Scores N(0, sigma^2) of five words: 625 trees from equally likely (0) to one with most of the
-// mass (4).
+// mass (3).
 TEST_P(Intervals, HoldTheExpectationAsOftenAsTheySay) {
   const double sigma = GetParam();
   const Problem problem = sigma == 0 ? oracle::uniform(5) : oracle::gaussian(5, sigma, 3);
@@ -125,7 +125,7 @@ TEST_P(Intervals, HoldTheExpectationAsOftenAsTheySay) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Spreads, Intervals, testing::Values(0, 1, 2, 4));
+INSTANTIATE_TEST_SUITE_P(Spreads, Intervals, testing::Values(0, 1, 2, 3));
 
 // A share of 30 trees has few values, so no interval holds exactly as often as it says. Wilson's
 // errs on the safe side; mean +- t standard errors does not.
@@ -158,7 +158,7 @@ TEST(WrongIntervals, AreRejected) {
         without_replacement(draws, depth)(s, run);
         run.log_prob.clear();
       });
-  EXPECT_LT(wrong.inside, 0.93);
+  EXPECT_GT(std::abs(wrong.inside - 0.95), 0.03);
 }
 
 }  // namespace
