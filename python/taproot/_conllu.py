@@ -75,7 +75,7 @@ def label_text(label: Any, names: Sequence[str] | None, b: int, i: int) -> str:
             f"sentence {b}, word {i + 1}: label {int(label)} is not one of 0 to {len(names) - 1}, the numbers of "
             "label_names"
         )
-    return names[label]
+    return str(names[label])
 
 
 def _words_of(sentence: Any, b: int) -> tuple[list[str], list[str], list[int]]:

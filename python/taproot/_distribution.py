@@ -171,7 +171,7 @@ class DependencyTrees:
         if not self._single and is_list_of(3, label_scores):
             array, lengths = pad(label_scores, "label_scores")
             if not np.array_equal(lengths, self.lengths):
-                raise ValueError("label_scores and scores differ in their lengths")
+                raise ValueError(_different(lengths, self.lengths, "label_scores", "scores"))
         else:
             array = as_floats(label_scores, "label_scores", copy)
         if array.shape[:-1] != shape or array.shape[-1] == 0:
@@ -192,8 +192,11 @@ class DependencyTrees:
             if of_sentence is not None and not isinstance(of_sentence, Constraints):
                 raise ValueError(f"constraints[{b}] is not a taproot.Constraints")
             core = _taproot.Constraints() if of_sentence is None else of_sentence._core()
-            if not core.fits(int(n)):
-                raise ValueError(f"constraints[{b}] names a word that a sentence of {n} words has not")
+            if of_sentence is not None and not core.fits(int(n)):
+                raise ValueError(
+                    f"constraints[{b}]{of_sentence._misfit(int(n))} is not about a sentence of {n} words: heads are 0 "
+                    f"(ROOT) to {n}, words 1 to {n}, and a partial tree has {n} heads"
+                )
             found.append(core)
         return found
 
@@ -377,11 +380,32 @@ class DependencyTrees:
                 raise ValueError("labels need label_scores")
             of_words, of_labels = as_trees(labels, "labels", shape)
             if of_labels != leading:
-                raise ValueError("labels must have the shape of heads")
+                raise ValueError(f"labels must have the shape of heads, {np.shape(heads)}, and have {np.shape(labels)}")
         out = np.empty((len(trees), self._batch))
-        self._check(self._core.log_prob(len(trees), trees, of_words, out))
+        try:
+            self._check(self._core.log_prob(len(trees), trees, of_words, out))
+        except ValueError as error:
+            self._name_bad_entry(trees, of_words, error)
+            raise
         out = out.reshape(leading + self.batch_shape)
         return float(out) if out.ndim == 0 else out
+
+    def _name_bad_entry(self, trees: Int32, labels: Int32 | None, error: ValueError) -> None:
+        """Raises an error that names the first head, or label, which does not exist, if there is one."""
+        n = self._all_lengths()[:, None]
+        own = trees.reshape(len(trees), self._batch, self._n)
+        inside = (np.arange(self._n) < n) & (own[..., :1] != -1)
+        for name, entries, most in (("head", own, n), ("label", labels, (self._label_count or 0) - 1)):
+            if entries is None:
+                continue
+            entries = entries.reshape(own.shape)
+            wrong = np.argwhere(inside & ((entries < 0) | (entries > most)))
+            if wrong.size:
+                s, b, i = wrong[0].tolist()
+                last = int(n[b, 0]) if name == "head" else most
+                where = f"tree {s}, " + ("" if self._single else f"sentence {b}, ") + f"word {i + 1}"
+                found = entries[s, b, i]
+                raise ValueError(f"{where}: the {name} is {found}, not one of 0 to {last}") from error
 
     def expectation(self, edge_values: npt.ArrayLike) -> Any:
         """E[sum of edge_values over a tree's edges]; the values have the shape of the scores. Of a batch, shape (B,).
@@ -407,7 +431,10 @@ class DependencyTrees:
         found = self._hessian_product(values)
         lost = np.isnan(found).any((-2, -1))
         if np.any(lost & ~np.isfinite(values).all((-2, -1))) and self._raise:
-            raise ValueError("direction is not finite at an edge that a tree may have")
+            p = np.where(np.isfinite(values), 0, self.marginals()).reshape(self._batch, self._n + 1, self._n + 1)
+            b, h, m = np.argwhere(p > 0)[0].tolist() if (p > 0).any() else (0, 0, 0)
+            where = f"head {h} -> modifier {m}" + ("" if self._single else f" of sentence {b}")
+            raise ValueError(f"direction is not finite at an edge that a tree may have: {where}")
         return found
 
     def _hessian_product(self, direction: Float64) -> Float64:
@@ -418,7 +445,10 @@ class DependencyTrees:
         if not isinstance(other, DependencyTrees):
             raise ValueError(f"{name} needs another DependencyTrees, not {type(other).__name__}")
         if other._single != self._single or not np.array_equal(other.lengths, self.lengths):
-            raise ValueError(f"{name} needs distributions over the same sentences: their lengths differ")
+            how = "one is a batch, the other a single sentence"
+            if other._single == self._single:
+                how = _different(self.lengths, other.lengths, "the first", "the second")
+            raise ValueError(f"{name} needs distributions over the same sentences: {how}")
         if other._root != self._root:
             raise ValueError(f"{name} needs one root rule, not {self._root} and {other._root}")
         return self._scalar(query, other._core)
@@ -681,6 +711,15 @@ class DependencyTrees:
                 as_count(memory_limit, "memory_limit"),
             )
         )
+
+
+def _different(lengths: Any, others: Any, name: str, other_name: str) -> str:
+    """How the numbers of words of two batches differ."""
+    a, b = np.atleast_1d(lengths), np.atleast_1d(others)
+    if a.shape != b.shape:
+        return f"{name} has {len(a)} sentences, {other_name} {len(b)}"
+    i = int(np.flatnonzero(a != b)[0])
+    return f"sentence {i} has {a[i]} words in {name}, and {b[i]} in {other_name}"
 
 
 def _restored(

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,14 +17,16 @@ from taproot import DependencyTrees
 RUNS, K, N = 10_000, 30, 5
 
 
-def depth(heads: np.ndarray) -> np.ndarray:
-    """The number of edges on the longest way to ROOT, of trees of any shape (..., n)."""
-    at, steps = heads.copy(), np.zeros(heads.shape, int)
-    while (at >= 0).any():
-        steps += at >= 0
-        above = np.take_along_axis(heads, np.maximum(at - 1, 0), axis=-1)
-        at = np.where(at > 0, above, -1)
-    return steps.max(axis=-1)
+def depth(heads: np.ndarray) -> Any:
+    """The example of docs/python.md: the number of edges on the longest way from a word to ROOT."""
+    text = (Path(__file__).resolve().parents[2] / "docs/python.md").read_text()
+    namespace: dict[str, Any] = {"np": np}
+    exec(text[text.index("def depth") : text.index("\ntrees = d.sample")], namespace)
+    return namespace["depth"](heads)
+
+
+def test_depth() -> None:
+    assert depth(np.array([0])) == 1 and depth(np.array([[2, 0, 2], [0, 1, 2], [0, 0, 0]])).tolist() == [2, 3, 1]
 
 
 @pytest.fixture(scope="module")
