@@ -8,8 +8,8 @@
 
 namespace taproot::cli {
 
-/// Removes files that are not committed when SIGINT, SIGTERM or SIGHUP ends the program, which has to
-/// call this once. Signals that are handled or ignored stay so.
+/// Removes files that are not committed when SIGINT, SIGTERM or SIGHUP ends the program, which has
+/// to call this once. Signals that are handled or ignored stay so.
 void remove_unfinished_on_signals();
 
 /// A file that appears complete or not at all: it is written beside its place under another name,

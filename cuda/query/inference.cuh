@@ -196,8 +196,7 @@ __device__ inline double sum_of_threads(double x, double* per_warp) {
 
 /// By one thread. A sum that rounds below zero is 0.
 __device__ inline void write_entropy(const InferenceArgs& args, int b, double mean_score) {
-  const double entropy =
-      detail::non_negative(args.summary.scaled_log_partition[b] - mean_score);
+  const double entropy = detail::non_negative(args.summary.scaled_log_partition[b] - mean_score);
   if (args.summary.entropy != nullptr) args.summary.entropy[b] = entropy;
   if (args.entropy != nullptr) args.entropy[b] = entropy;
 }

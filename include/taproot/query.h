@@ -44,8 +44,8 @@ TAPROOT_API void root_marginals(const Factorization& f, std::span<double> out,
                                 Workspace& workspace);
 TAPROOT_API std::vector<double> root_marginals(const Factorization& f);
 
-/// log p(tree), never above 0; -inf if `heads` is not a tree under the root rule or uses a forbidden
-/// edge. Throws if heads.size() != n or a head is outside 0..n. O(n).
+/// log p(tree), never above 0; -inf if `heads` is not a tree under the root rule or uses a
+/// forbidden edge. Throws if heads.size() != n or a head is outside 0..n. O(n).
 TAPROOT_API double log_prob(const Factorization& f, TreeView heads);
 
 /// -sum_t p(t) log p(t), in nats. Cost: marginals().

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trees sampled without replacement: each from p restricted to the trees that have not been sampled
-// yet. taproot/estimate.h estimates expectations from such a sample, in which no tree is wasted on a
-// repeat.
+// yet. taproot/estimate.h estimates expectations from such a sample, in which no tree is wasted on
+// a repeat.
 //
 // Every tree comes with a perturbed log probability, its Gumbel: log p(t) plus an independent
 // Gumbel(0). The sample has the k largest of them, in order, and kappa is the (k+1)-th. Given

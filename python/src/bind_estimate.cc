@@ -31,10 +31,10 @@ void map(Doubles log_prob, Doubles kappa, Contiguous<double> out) {
 // Without log_prob the trees are independent.
 std::pair<double, double> estimate_of(Doubles values, std::optional<Doubles> log_prob, double kappa,
                                       bool normalized) {
-  const Estimate found = !log_prob    ? estimate(span(values))
-                         : normalized ? estimate(span(*log_prob), kappa, span(values))
-                                      : horvitz_thompson_estimate(span(*log_prob), kappa,
-                                                                  span(values));
+  const Estimate found = !log_prob ? estimate(span(values))
+                         : normalized
+                             ? estimate(span(*log_prob), kappa, span(values))
+                             : horvitz_thompson_estimate(span(*log_prob), kappa, span(values));
   return {found.mean, found.standard_error};
 }
 

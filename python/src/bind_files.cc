@@ -43,7 +43,8 @@ auto as_value_error(Action&& action) {
 }
 
 // Of each sentence: words, heads, relations, lines, and the line of each word.
-using Block = std::tuple<Strings, NumpyArray<std::int32_t>, Strings, Strings, std::vector<std::size_t>>;
+using Block =
+    std::tuple<Strings, NumpyArray<std::int32_t>, Strings, Strings, std::vector<std::size_t>>;
 
 std::vector<Block> read_conllu(const std::string& path) {
   std::vector<cli::WordSentence> sentences;
@@ -104,9 +105,9 @@ class ConlluWriter {
 // words, heads, labels, trees, exact
 std::tuple<std::size_t, std::size_t, std::size_t, std::size_t, std::size_t> evaluate_one(
     Heads heads, Heads gold, std::optional<Heads> labels, std::optional<Heads> gold_labels) {
-  const Attachment found = labels && gold_labels ? evaluate(span(heads), span(gold), span(*labels),
-                                                            span(*gold_labels))
-                                                 : evaluate(span(heads), span(gold));
+  const Attachment found =
+      labels && gold_labels ? evaluate(span(heads), span(gold), span(*labels), span(*gold_labels))
+                            : evaluate(span(heads), span(gold));
   return {found.words, found.heads, found.labels, found.trees, found.exact};
 }
 

@@ -139,7 +139,8 @@ def test_bad_label_scores() -> None:
     for label_scores in (np.zeros((4, 4, 2)), np.zeros((2, 4, 4, 2)), BATCH):
         value_error(lambda: DependencyTrees(BATCH, label_scores=label_scores), "label_scores must have shape (3, 4, 4)")
     value_error(
-        lambda: DependencyTrees([Z, Z[:3, :3]], label_scores=[np.zeros((4, 4, 2)), np.zeros((4, 4, 2))]), "lengths"
+        lambda: DependencyTrees([Z, Z[:3, :3]], label_scores=[np.zeros((4, 4, 2)), np.zeros((4, 4, 2))]),
+        "sentence 1 has 3 words in label_scores, and 2 in scores",
     )
     value_error(lambda: DependencyTrees([Z, Z], label_scores=[np.zeros((4, 4, 2)), np.zeros((4, 4, 3))]))
     value_error(lambda: DependencyTrees([Z, Z], label_scores=[np.zeros((4, 4, 2))]))
@@ -627,15 +628,15 @@ def test_bad_types_of_edge_values(name: str, dtype: Any) -> None:
 def test_bad_pairs() -> None:
     for name in ("kl_divergence", "cross_entropy"):
         query = getattr(D, name)
-        value_error(lambda: query(DependencyTrees(np.zeros((3, 3)))), "lengths")
-        value_error(lambda: query(DependencyTrees(BATCH)), "lengths")
-        value_error(lambda: query(DependencyTrees(BATCH[:1])), "lengths")
+        value_error(lambda: query(DependencyTrees(np.zeros((3, 3)))), "sentence 0 has 3 words", "and 2 in the second")
+        value_error(lambda: query(DependencyTrees(BATCH)), "one is a batch, the other a single sentence")
+        value_error(lambda: query(DependencyTrees(BATCH[:1])), "needs distributions over the same sentences")
         value_error(lambda: query(DependencyTrees(Z, root="multi")), "root rule")
         value_error(lambda: query(Z), "DependencyTrees")
         value_error(lambda: query(None), "DependencyTrees")
         of_batch = getattr(DependencyTrees(BATCH, [3, 2, 1]), name)
-        value_error(lambda: of_batch(DependencyTrees(BATCH)), "lengths")
-        value_error(lambda: of_batch(DependencyTrees(BATCH[:2], [3, 2])), "lengths")
+        value_error(lambda: of_batch(DependencyTrees(BATCH)), "needs distributions over the same sentences")
+        value_error(lambda: of_batch(DependencyTrees(BATCH[:2], [3, 2])), "needs distributions over the same sentences")
 
 
 def test_bad_values_of_an_estimate() -> None:
@@ -741,3 +742,38 @@ def test_everything_goes_on_after_an_error() -> None:
             with pytest.raises(ValueError):
                 call()
     assert good.log_partition() == expected and bad.status[0] == "ok"
+
+
+def test_messages_name_the_sentence_and_the_word() -> None:
+    """What was found, where, and what was expected."""
+    batch = DependencyTrees(BATCH, [3, 2, 3])
+    labeled = DependencyTrees(Z, label_scores=np.zeros((4, 4, 2)))
+    heads = np.array([[[2, 0, 2], [2, 0, -1], [2, 0, 2]], [[2, 0, 2], [3, 0, -1], [2, 0, 2]]])
+    direction = np.zeros(BATCH.shape)
+    direction[2, 1, 3] = np.nan
+    for call, expected in [
+        (
+            lambda: DependencyTrees(BATCH, [3, 4, 3]),
+            "lengths[1] is 4, and the scores are for up to 3 words: lengths count",
+        ),
+        (lambda: batch.log_prob(heads), "tree 1, sentence 1, word 1: the head is 3, not one of 0 to 2"),
+        (lambda: D.log_prob([2, 0, 4]), "tree 0, word 3: the head is 4, not one of 0 to 3"),
+        (lambda: D.log_prob([0, 2, 0, 2]), "heads must have shape (3,) or (k, 3,), not (4,); ROOT has no entry"),
+        (lambda: labeled.log_prob([2, 0, 2], [0, 2, 1]), "tree 0, word 2: the label is 2, not one of 0 to 1"),
+        (
+            lambda: labeled.log_prob([2, 0, 2], [[0, 1, 1]]),
+            "labels must have the shape of heads, (3,), and have (1, 3)",
+        ),
+        (
+            lambda: DependencyTrees(BATCH, constraints=[None, None, Constraints().forbid(0, 1).force(2, 4)]),
+            "constraints[2].force(2, 4) is not about a sentence of 3 words: heads are 0 (ROOT) to 3, words 1 to 3",
+        ),
+        (
+            lambda: DependencyTrees(Z, constraints=Constraints().force_partial_tree([0, 1])),
+            "constraints[0].force_partial_tree([0, 1]) is not about a sentence of 3 words",
+        ),
+        (lambda: batch.hessian_product(direction), "head 1 -> modifier 3 of sentence 2"),
+        (lambda: D.draw("too few"), "words must be 3, one per word of the sentence, not 2"),
+        (lambda: D.kbest(2**64), "k must be below 18446744073709551616, and is 18446744073709551616"),
+    ]:
+        value_error(call, expected)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rounding may leave an answer slightly outside the values that it can have. Queries then return the
-// nearest value that it can have (docs/numerics.md). NaN stays NaN.
+// Rounding may leave an answer slightly outside the values that it can have. Queries then return
+// the nearest value that it can have (docs/numerics.md). NaN stays NaN.
 #pragma once
 
 #include "core/host_device.h"

@@ -21,8 +21,8 @@ namespace {
 static_assert(kHeads == kBlock);
 
 // out[i][m] = weights[i][m] * gradient[position[m]][column + i] for i < count <= kBlock and m <= n,
-// or the nearest probability. weights[i] and out[i] are rows of heads in sentence order. The block of columns of the
-// gradient is first transposed into rows, in `transposed`.
+// or the nearest probability. weights[i] and out[i] are rows of heads in sentence order. The block
+// of columns of the gradient is first transposed into rows, in `transposed`.
 void multiply_transposed(const double* gradient, size_t ld, size_t n, const int32_t* position,
                          size_t column, const double* const* weights, double* transposed,
                          double* const* out, size_t count) {

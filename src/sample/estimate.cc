@@ -37,7 +37,9 @@ Terms independent(std::size_t k) {
 }
 
 // log(exp(x) - 1)
-double log_expm1(double x) { return x > 1 ? x + std::log1p(-std::exp(-x)) : std::log(std::expm1(x)); }
+double log_expm1(double x) {
+  return x > 1 ? x + std::log1p(-std::exp(-x)) : std::log(std::expm1(x));
+}
 
 Terms without_replacement(std::span<const double> log_prob, double kappa, const char* function) {
   detail::require(!std::isnan(kappa), function, "kappa is NaN");

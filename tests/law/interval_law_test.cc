@@ -45,8 +45,8 @@ double total_length(TreeView heads) {
 double is_deep(TreeView heads) { return depth(heads) > 3 ? 1 : 0; }
 
 struct Coverage {
-  double inside = 0;        // The share of runs whose interval holds the expectation.
-  double error_ratio = 0;   // The mean squared standard error over the mean squared error.
+  double inside = 0;       // The share of runs whose interval holds the expectation.
+  double error_ratio = 0;  // The mean squared standard error over the mean squared error.
   double width = 0;
 };
 
@@ -111,10 +111,9 @@ TEST_P(Intervals, HoldTheExpectationAsOftenAsTheySay) {
   const std::vector<std::pair<std::string, Function>> functions{{"depth", depth},
                                                                 {"length", total_length}};
   for (const auto& [name, f] : functions) {
-    const Coverage with = measure(trees, f, ValueKind::kNumber,
-                                  with_replacement(draws.factorization(), f));
-    const Coverage without =
-        measure(trees, f, ValueKind::kNumber, without_replacement(draws, f));
+    const Coverage with =
+        measure(trees, f, ValueKind::kNumber, with_replacement(draws.factorization(), f));
+    const Coverage without = measure(trees, f, ValueKind::kNumber, without_replacement(draws, f));
     std::printf("sigma %g, %s: with replacement %.4f (width %.4f), without %.4f (width %.4f)\n",
                 sigma, name.c_str(), with.inside, with.width, without.inside, without.width);
     EXPECT_NEAR(with.inside, 0.95, 0.01) << name;

@@ -40,8 +40,8 @@ TEST(HorvitzThompson, HasAVariance) {
   const Estimate found = horvitz_thompson_estimate(log_prob, kappa, values);
   EXPECT_NEAR(found.mean, sum, 1e-14);
   EXPECT_NEAR(found.standard_error, std::sqrt(variance), 1e-14);
-  const auto one = horvitz_thompson_estimate(std::span(log_prob).first(1), kappa,
-                                             std::span(values).first(1));
+  const auto one =
+      horvitz_thompson_estimate(std::span(log_prob).first(1), kappa, std::span(values).first(1));
   EXPECT_EQ(one.standard_error, HUGE_VAL);
 }
 
