@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "taproot/constraints.h"
+#include "taproot/draw.h"
 #include "taproot/types.h"
 
 namespace taproot::cli {
@@ -32,13 +33,13 @@ struct Options {
   std::string label_scores;  ///< An .npz file.
   Constraints constraints;
 
-  std::string output;          ///< Empty means standard output.
-  std::string format;          ///< Empty means by the ending of the output.
-  double threshold = 0.05;     ///< `show` and `report` draw edges from this probability on.
-  double floor = 0.001;        ///< A report does not hold edges below this probability.
-  std::string color = "auto";  ///< auto, always or never.
-  std::size_t width = 0;       ///< Cells per line; 0 means the width of the terminal.
-  std::string title;           ///< The title of a report.
+  std::string output;                 ///< Empty means standard output.
+  std::string format;                 ///< Empty means by the ending of the output.
+  double threshold = kDrawThreshold;  ///< `show` and `report` draw edges from this probability on.
+  double floor = 0.001;               ///< A report does not hold edges below this probability.
+  std::string color = "auto";         ///< auto, always or never.
+  std::size_t width = 0;              ///< Cells per line; 0 means the width of the terminal.
+  std::string title;                  ///< The title of a report.
   RootRule root = RootRule::kSingle;
   bool weights = false;    ///< Whether the files hold weights, not their logs.
   bool has_k = false;      ///< Whether -k was given; then `show` draws samples.

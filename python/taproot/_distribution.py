@@ -457,19 +457,31 @@ class DependencyTrees:
         """
         return self._scalar(self._core.expected_steps)
 
-    def draw(self, words: Sequence[str] | None = None, threshold: float = 0.01) -> Drawing:
-        """The edges of a single sentence as arcs above its words, as dark as they are probable: for a notebook, or
+    def draw(
+        self,
+        words: Sequence[str] | None = None,
+        threshold: float = _taproot.DRAW_THRESHOLD,
+        labels: Sequence[str] | None = None,
+    ) -> Drawing:
+        """The edges of a single sentence as arcs above its words, each with its probability: for a notebook, or
         ``.save(path)``.
 
         ``words`` is a list, or a string with spaces between them. Edges of a probability below ``threshold`` are left
-        out.
+        out. ``labels`` are the names of the labels, in the order of ``label_scores``: each edge then also bears the
+        name of its most probable label.
 
-        >>> DependencyTrees(np.zeros((3, 3))).draw("Time flies").svg.count("<path")
+        >>> DependencyTrees(np.zeros((3, 3))).draw("Time flies").svg.count("50%")
         4
         """
         if not self._single:
             raise ValueError("a drawing is of one sentence: take one of the batch, d[b]")
-        return Drawing(_taproot.marginals_svg(as_words(words, self._n), self.marginals(), float(threshold)))
+        of_edges: list[str] = []
+        if labels is not None:
+            if self._label_count is None:
+                raise ValueError("labels need label_scores")
+            names = as_words(labels, self._label_count, "labels", "label")
+            of_edges = [names[label] for label in self.label_marginals().argmax(axis=-1).ravel()]
+        return Drawing(_taproot.marginals_svg(as_words(words, self._n), self.marginals(), float(threshold), of_edges))
 
     # Trees.
 
