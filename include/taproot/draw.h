@@ -41,8 +41,8 @@ struct SvgOptions {
   /// probability. Less probable edges, if the threshold lets them in, are drawn among the others
   /// without a text. By default every edge has one.
   double text_from = 0;
-  /// For marginals: row-major [n+1][n+1], not 0 for an edge that is drawn and written on whatever
-  /// its probability; or empty.
+  /// For marginals: row-major [n+1][n+1], not 0 for an edge that is drawn whatever its probability,
+  /// with a text if there are labels; or empty.
   std::span<const std::uint8_t> also;
   /// Whether an edge says what it is when a pointer rests on it.
   bool hints = true;
