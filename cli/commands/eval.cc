@@ -11,7 +11,7 @@
 namespace taproot::cli {
 namespace {
 
-// Numbers relations. Equal names get equal numbers.
+// Gives each name of a relation a number, the same number to equal names.
 class Names {
  public:
   std::vector<std::int32_t> operator()(const std::vector<std::string>& names) {

@@ -15,13 +15,14 @@ namespace taproot::cuda {
 inline constexpr int kFallbackThreads = 64;
 inline constexpr int kFallbackBlocks = 264;
 
-/// Doubles of scratch that a thread needs: three for the given root's column and one for weights,
-/// per node, and five integers.
+/// Scratch memory of one thread, in doubles. Per node, a thread keeps three doubles for the column
+/// of the given root, one double for a weight, and five 32-bit integers.
 TAPROOT_HOST_DEVICE inline std::int64_t fallback_scratch(int max_n) {
   return 4 * (max_n + 2) + (5 * (max_n + 2) + 1) / 2;
 }
 
-/// shares[h][l] = A[h][l] / pivot_l and direct[m][h], by position, of sentences that need them.
+/// Writes shares[h][l] = A[h][l] / pivot_l and direct[m][h], by position, for the sentences in
+/// which a walk was given up.
 __global__ void fallback_tables_kernel(SampleArgs args) {
   const int b = static_cast<int>(blockIdx.x);
   if (args.summary.outcomes[b].status != kOk || args.given_up[b] == 0) return;

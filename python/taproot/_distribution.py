@@ -442,7 +442,7 @@ class DependencyTrees:
         return self._pair(self._core.cross_entropy, other, "cross_entropy")
 
     def expected_tries(self) -> Any:
-        """Z_multi / Z_single: how many multi-root trees one draws until one of them has a single root.
+        """Z_multi / Z_single: how many multi-root trees one samples until one of them has a single root.
 
         >>> round(DependencyTrees(np.zeros((3, 3))).expected_tries(), 6)
         1.5
@@ -450,7 +450,7 @@ class DependencyTrees:
         return self._scalar(self._core.expected_tries)
 
     def expected_steps(self) -> Any:
-        """How many heads Wilson's random walk draws, on average.
+        """How many heads Wilson's random walk samples, on average.
 
         >>> DependencyTrees(np.zeros((3, 3))).expected_steps()  # Given its root, two words take one.
         1.0
