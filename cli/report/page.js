@@ -94,7 +94,8 @@
 
   // ---- the drawing
 
-  // The edges of the drawing: each has a path and, from about.threshold on or if it was sampled, texts.
+  // The edges of the drawing: each has a path and, from about.threshold on or with a label that was
+  // sampled, texts.
   const read_edges = () => {
     const found = new Map();
     for (const path of $("drawing").querySelectorAll("path[data-h]")) {

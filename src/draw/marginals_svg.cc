@@ -119,7 +119,7 @@ std::string marginals_svg(std::span<const std::string> words, std::span<const do
   svg.begin_labels(kTexts.size);
   for (std::size_t a = 0; a < drawn.arcs.size(); ++a) {
     const Arc& arc = drawn.arcs[a];
-    const bool asked = !options.also.empty() &&
+    const bool asked = !options.labels.empty() && !options.also.empty() &&
                        MatrixView(options.also.data(), node_count(n))(arc.head, arc.modifier) != 0;
     const std::string attributes = edge_attributes(arc);
     if (arc.head == 0) {

@@ -308,6 +308,14 @@ TEST(MarginalsSvg, WritesFromAProbabilityOn) {
   SvgOptions options = from(0.001);
   options.text_from = 0.05;
   options.also = also;
+  const auto texts = [](const Drawing& drawing) {
+    return std::count_if(drawing.labels.begin(), drawing.labels.end(),
+                         [](const DrawnText& text) { return text.text != "ROOT"; });
+  };
+  EXPECT_EQ(texts(read_drawing(marginals_svg({}, p, options))),
+            std::count_if(p.begin(), p.end(), [](double x) { return x >= 0.05; }));
+  const Strings labels(p.size(), "l");
+  options.labels = labels;
   const Drawing drawing = read_drawing(marginals_svg({}, p, options));
   expect_sound(drawing);
   std::set<std::pair<int, int>> written;
