@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "commands/commands.h"
 #include "commands/number_file.h"
 #include "commands/tree_results.h"
 #include "error.h"
 #include "io/output_file.h"
+#include "picture/rendering.h"
 #include "taproot/draw.h"
 #include "terminal.h"
 
@@ -116,13 +118,17 @@ int run_show(const Options& options) {
   if (options.has_k && options.marginals)
     fail("-k shows samples and --marginals all edges; choose one of them");
   Style style;
-  style.svg = options.format.empty() ? options.output.ends_with(".svg") : options.format == "svg";
+  style.svg = options.format != Format::kText;
   style.text.width = options.width > 0 ? options.width : terminal_width();
   style.text.color = wants_color(options.color, options.output.empty());
   style.text.threshold = options.threshold;
+  std::optional<Rendering> rendering;
+  if (style.svg && options.format != Format::kSvg) {
+    rendering.emplace(Rendering::Kind::kFigure, options.format, options.output);
+  }
   ChunkReader reader(options, options.has_k ? options.k : 1);
   Engine engine(options);
-  OutputFile out(options.output);
+  OutputFile out(rendering ? rendering->source() : options.output);
   bool failed = false;
   std::size_t drawings = 0;
   Chunk chunk;
@@ -140,7 +146,8 @@ int run_show(const Options& options) {
       }
       for (const Picture& picture : pictures[i]) {
         if (style.svg && ++drawings > 1) {
-          fail("an SVG file holds one drawing; choose one sentence with --sentences, and one tree");
+          fail("a {} file holds one drawing; choose one sentence with --sentences N, and one tree",
+               to_string(options.format));
         }
         if (style.svg) {
           out.write(picture.drawing);
@@ -153,6 +160,7 @@ int run_show(const Options& options) {
   }
   if (style.svg && drawings == 0 && !failed) fail("there is no sentence to draw");
   if (drawings > 0 || !style.svg) out.commit();
+  if (rendering && drawings > 0) rendering->finish();
   return failed ? kSomeFailed : kAllFine;
 }
 

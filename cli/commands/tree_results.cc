@@ -60,8 +60,7 @@ TreeOutput SentenceTrees::output() {
 int write_trees(const Options& options, IndexKind kind, std::size_t trees, const TreeQuery& query) {
   Engine engine(options);
   ChunkReader reader(options, trees);
-  const auto writer =
-      TreeWriter::open(chosen_format(options.format, options.output), options.output, kind);
+  const auto writer = TreeWriter::open(options.format, options.output, kind);
   Background writing(engine.pool().threads() > 1);
   bool failed = false;
   for (auto chunk = std::make_shared<Chunk>(); reader.next(*chunk);

@@ -108,17 +108,20 @@ int Lines::text_center(std::size_t a, int width, int beside) const {
   }
   // On a long arc the text is near the modifier, where a reader who scrolls sees both.
   const int wanted = std::clamp((left + right) / 2, own.to - kTextReach, own.to + kTextReach);
-  const int least = left + beside + width / 2;
-  const int most = right - beside - width / 2;
-  for (int shift = 0; shift <= std::max(wanted - least, most - wanted); shift += 4) {
-    for (const int x : {wanted - shift, wanted + shift}) {
-      if (x < least || x > most) continue;
-      const double begin = x - width / 2.0 - kTextClear;
-      const double end = x + width / 2.0 + kTextClear;
-      if (std::none_of(taken.begin(), taken.end(), [&](const auto& stretch) {
-            return stretch.second > begin && stretch.first < end;
-          })) {
-        return x;
+  const auto is_free = [&](int x) {
+    const double begin = x - width / 2.0 - kTextClear;
+    const double end = x + width / 2.0 + kTextClear;
+    return std::none_of(taken.begin(), taken.end(), [&](const auto& stretch) {
+      return stretch.second > begin && stretch.first < end;
+    });
+  };
+  // Above the horizontal line if it can be, or else also above the corners.
+  for (const int margin : {std::max(own.corner / 2, beside), beside}) {
+    const int least = left + margin + width / 2;
+    const int most = right - margin - width / 2;
+    for (int shift = 0; shift <= std::max(wanted - least, most - wanted); shift += 4) {
+      for (const int x : {wanted - shift, wanted + shift}) {
+        if (x >= least && x <= most && is_free(x)) return x;
       }
     }
   }
