@@ -773,7 +773,7 @@ def test_messages_name_the_sentence_and_the_word() -> None:
             "constraints[0].force_partial_tree([0, 1]) is not about a sentence of 3 words",
         ),
         (lambda: batch.hessian_product(direction), "head 1 -> modifier 3 of sentence 2"),
-        (lambda: D.draw("too few"), "words must be 3, one per word of the sentence, not 2"),
+        (lambda: D.draw("too few"), "words must be 3, one per word, not 2"),
         (lambda: D.kbest(2**64), "k must be below 18446744073709551616, and is 18446744073709551616"),
     ]:
         value_error(call, expected)
