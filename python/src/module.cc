@@ -22,4 +22,5 @@ NB_MODULE(_taproot, m) {
   init_estimate(m);
   init_cuda(m);
   init_draw(m);
+  init_tree(m);
 }

@@ -11,5 +11,6 @@ void init_iterator(nanobind::module_& m);
 void init_estimate(nanobind::module_& m);
 void init_cuda(nanobind::module_& m);
 void init_draw(nanobind::module_& m);
+void init_tree(nanobind::module_& m);
 
 }  // namespace taproot::python

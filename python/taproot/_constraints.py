@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from . import _taproot
@@ -41,6 +42,23 @@ class Constraints:
     def force_partial_tree(self, heads: npt.ArrayLike) -> Constraints:
         """Forces the heads that `heads` gives, one entry per word. Negative entries leave a word's head open."""
         return self._add("force_partial_tree", as_trees(heads, "heads")[0].copy())
+
+    def allowed(self, n: int) -> npt.NDArray[np.bool_]:
+        """Which edges the trees of a sentence of n words may still have: ``allowed(n)[head, modifier]``, shape (n+1,
+        n+1).
+
+        These masks are all that constraints are: where constraints cannot be passed, as with lengths that ``jax.jit``
+        traces, ``where(allowed, scores, -inf)`` gives the same distribution.
+
+        >>> Constraints().force(2, 1).allowed(2).tolist()
+        [[False, False, True], [False, False, True], [False, True, False]]
+        """
+        words, core = as_count(n, "n", below=2**31 - 1), self._core()
+        if not core.fits(words):
+            raise ValueError(f"the constraints name a word that a sentence of {words} words does not have")
+        out = np.empty((words + 1, words + 1), np.bool_)
+        core.allowed(out)
+        return out
 
     def _add(self, name: str, *arguments: Any) -> Constraints:
         getattr(_taproot.Constraints(), name)(*arguments)  # Refuses what is wrong by itself.

@@ -26,6 +26,8 @@ class Constraints:
 
     def fits(self, n: int) -> bool: ...
 
+    def allowed(self, out: Annotated[NDArray[numpy.bool_], dict(order='C', device='cpu')]) -> None: ...
+
 class Core:
     """The sentences behind a DependencyTrees; arrays are checked there."""
 
@@ -155,3 +157,8 @@ class CudaDependencyTrees:
 def tree_svg(words: Sequence[str], heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)], labels: Sequence[str]) -> str: ...
 
 def marginals_svg(words: Sequence[str], marginals: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], threshold: float) -> str: ...
+
+def are_trees(heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)], multi: bool, out: Annotated[NDArray[numpy.bool_], dict(order='C', device='cpu')]) -> None:
+    """
+    Which rows of heads are trees under the root rule. Shapes are checked in Python.
+    """
