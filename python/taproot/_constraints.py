@@ -86,4 +86,31 @@ def _node(value: int, name: str) -> int:
     return node
 
 
+def allowed_edges(constraints: Any, batch: tuple[int, ...], words: Any, n: int) -> npt.NDArray[np.bool_]:
+    """The masks of a batch of sentences, shape (*batch, n+1, n+1), True where nothing is said.
+
+    `constraints` are those of one sentence if `batch` is (), else a list with one (or None) per sentence, nested as
+    `batch` has axes; `words` has the shape `batch`.
+    """
+    out = np.ones((*batch, n + 1, n + 1), np.bool_)
+    if not batch:
+        if not isinstance(constraints, Constraints):
+            raise ValueError("constraints of a single sentence must be one taproot.Constraints")
+        side = int(words) + 1
+        out[:side, :side] = constraints.allowed(side - 1)
+        return out
+    if not isinstance(constraints, (list, tuple)):
+        raise ValueError("constraints of a batch must be a list, one (or None) per sentence")
+    if len(constraints) != batch[0]:
+        raise ValueError(f"constraints must be {batch[0]}, one (or None) per sentence, not {len(constraints)}")
+    for b, own in enumerate(constraints):
+        if own is None:
+            continue
+        try:
+            out[b] = allowed_edges(own, batch[1:], words[b], n)
+        except ValueError as error:
+            raise ValueError(f"constraints[{b}]: {error}") from None
+    return out
+
+
 Constraints.__module__ = "taproot"

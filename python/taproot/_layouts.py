@@ -62,15 +62,13 @@ class Arrangement:
                 f'{found}, and must be 1 to {longest + 1}: with layout="{self.name}" lengths count ROOT and words'
             )
         hint = f' (layout="{self.name}+root" counts ROOT)' if length == longest + 1 else ""
-        return ValueError(
-            f"{found}, and the scores are for up to {longest} words: lengths count words, not ROOT{hint}"
-        )
+        return ValueError(f"{found}, and the scores are for up to {longest} words: lengths count words, not ROOT{hint}")
 
     def trees_hint(self, name: str, entries: int, n: int) -> str:
         """What to say when an array of words has so many entries, and this layout has another number."""
         if not self.root and entries == n + 1:
             return (
-                f'. The scores have ROOT and {n} words. If the first entry is ROOT\'s, give {name}[..., 1:], or '
+                f". The scores have ROOT and {n} words. If the first entry is ROOT's, give {name}[..., 1:], or "
                 f'layout="{self.name}+root", where lengths count ROOT, too'
             )
         if self.root and entries == n:

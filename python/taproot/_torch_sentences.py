@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a caller of ``taproot.torch`` gives, as the operators take it.
+
+Layouts are views, constraints a mask, and labels are summed out, all with PyTorch's own differentiable functions: the
+operators behind see scores (..., N+1, N+1) and numbers of words.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from . import _distribution
+from . import _torch_operators as operators
+from ._constraints import allowed_edges
+from ._distribution import Root
+from ._gold import report_gold
+from ._layouts import Arrangement, Layout, as_arrangement, check_square, check_tree_shape
+from ._torch_cuda import CudaTrees
+
+
+class Sentences:
+    """Sentences (...) of up to n words; `edges` and `labels` are the scores in our layout, under the constraints."""
+
+    def __init__(
+        self,
+        scores: Tensor,
+        lengths: Any,
+        root: Root,
+        constraints: Any = None,
+        label_scores: Tensor | None = None,
+        layout: Layout = "head-dependent",
+    ) -> None:
+        self.arrangement = as_arrangement(layout)
+        if not isinstance(scores, Tensor) or not scores.is_floating_point():
+            raise ValueError("scores must be a tensor of floating-point numbers")
+        check_square(tuple(scores.shape))
+        if root != "single" and root != "multi":
+            raise ValueError(f'root must be "single" or "multi", not {root!r}')
+        self.root: Root = root
+        self.batch = tuple(scores.shape[:-2])
+        self.n = scores.shape[-1] - 1
+        self.dtype = scores.dtype
+        self.words = _words(lengths, self.batch, self.n, self.arrangement, scores.device)
+        self.edges: Tensor = self.arrangement.turned(scores)
+        if constraints is not None:
+            words = np.full(self.batch, self.n) if self.words is None else self.words.cpu().numpy().reshape(self.batch)
+            allowed = allowed_edges(constraints, self.batch, words, self.n)
+            self.edges = self.edges.masked_fill(~torch.from_numpy(allowed).to(scores.device), -torch.inf)
+        self.labels: Tensor | None = None
+        self.scores = self.edges
+        if label_scores is not None:
+            self._take_labels(label_scores, scores)
+        self._given = tuple((t, _version(t)) for t in (scores, label_scores) if t is not None)
+        self._trees = operators.factor(self.scores, self.words, root)
+
+    def _take_labels(self, label_scores: Tensor, scores: Tensor) -> None:
+        if not isinstance(label_scores, Tensor) or not label_scores.is_floating_point():
+            raise ValueError("label_scores must be a tensor of floating-point numbers")
+        if label_scores.shape[:-1] != scores.shape or label_scores.shape[-1] == 0:
+            raise ValueError(
+                f"label_scores must have shape {tuple(scores.shape)} and one more axis, of labels, not "
+                f"{tuple(label_scores.shape)}"
+            )
+        if label_scores.device != scores.device:
+            raise ValueError(f"label_scores are on {label_scores.device}, and the scores on {scores.device}")
+        self.labels = self.arrangement.labels_turned(label_scores)
+        work = torch.float64  # On a device, sums in float32 are as good as what follows.
+        if scores.is_cuda:
+            work = torch.promote_types(torch.promote_types(scores.dtype, label_scores.dtype), torch.float32)
+        # Cells that no tree has may hold anything, and an edge may have no label: neither gives a gradient.
+        self._possible = self._read & (self.labels != -torch.inf).any(-1)
+        self._of_labels = torch.where(self._possible[..., None], self.labels.to(work), 0.0)
+        self._total = self._of_labels.logsumexp(-1)
+        self.scores = torch.where(self._possible, self.edges.to(work) + self._total, -torch.inf)
+
+    @property
+    def trees(self) -> Any:
+        """The distributions of the scores, labels summed out."""
+        if any(_version(tensor) != version for tensor, version in self._given):
+            raise RuntimeError("the scores were changed in place: make another DependencyTrees of them")
+        return self._trees
+
+    @cached_property
+    def _labeled(self) -> _distribution.DependencyTrees:
+        assert self.labels is not None
+        return _distribution.DependencyTrees(
+            operators.flat_matrices(self.edges, "scores"),
+            None if self.words is None else self.words.numpy(),
+            self.root,
+            label_scores=operators.flat_matrices(self.labels, "label_scores", 3),
+            copy=False,
+        )
+
+    @property
+    def decoder(self) -> Any:
+        """The distributions of labeled trees, if there are labels."""
+        trees = self.trees
+        if self.labels is None:
+            return trees
+        return trees.not_here("sampling or decoding labels") if isinstance(trees, CudaTrees) else self._labeled
+
+    @property
+    def word_counts(self) -> Tensor:
+        """How many words each sentence has, shape (...)."""
+        if self.words is None:
+            return torch.full(self.batch, self.n, device=self.scores.device)
+        return self.words.long().reshape(self.batch)
+
+    @cached_property
+    def _real(self) -> Tensor:
+        """Which of the words 1 to N a sentence has, shape (..., N)."""
+        return torch.arange(1, self.n + 1, device=self.scores.device) <= self.word_counts[..., None]
+
+    @property
+    def _read(self) -> Tensor:
+        """Which cells of the scores are edges of the sentence, shape (..., N+1, N+1)."""
+        modifiers = torch.nn.functional.pad(self._real, (1, 0), value=False)
+        heads = torch.nn.functional.pad(self._real, (1, 0), value=True)
+        itself = torch.eye(self.n + 1, dtype=torch.bool, device=self.scores.device)
+        return heads[..., :, None] & modifiers[..., None, :] & ~itself
+
+    def marginals(self) -> Tensor:
+        """In float64 and in our layout."""
+        return operators.marginals(self.scores, self.trees)
+
+    def log_partition(self) -> Tensor:
+        return operators.log_partition(self.scores, self.trees).to(self.dtype)
+
+    def entropy(self) -> Tensor:
+        return operators.entropy(self.scores, self.trees).to(self.dtype)
+
+    def expectation(self, edge_values: Tensor) -> Tensor:
+        p = self.marginals()
+        if edge_values.shape != p.shape:
+            raise ValueError(f"edge_values must have shape {tuple(p.shape)}, not {tuple(edge_values.shape)}")
+        values = torch.where(p > 0, self.arrangement.turned(edge_values).double(), torch.zeros_like(p))
+        return (p * values).sum((-2, -1)).to(self.dtype)
+
+    def label_marginals(self) -> Tensor:
+        """In our layout."""
+        if self.labels is None:
+            raise ValueError("label_marginals needs label_scores")
+        given_edge = torch.where(self._possible[..., None], self._of_labels - self._total[..., None], -torch.inf).exp()
+        return (self.marginals()[..., None] * given_edge).to(self.dtype)
+
+    def divergence(self, other: Sentences, name: str) -> Tensor:
+        same = self.root == other.root and self.batch == other.batch and self.n == other.n
+        if not same or not torch.equal(self.word_counts, other.word_counts):
+            raise ValueError(f"{name} needs distributions over the same sentences, under one root rule")
+        relative = name == "kl_divergence"
+        return operators.divergence(self.scores, other.scores, self.trees, other.trees, relative).to(self.dtype)
+
+    def log_prob(self, heads: Tensor, labels: Tensor | None = None, more: bool = True) -> Tensor:
+        """Of heads of the caller's layout, with more axes in front if `more`."""
+        own = self._words_of(heads, "heads", more)
+        found = operators.log_prob(self.scores, own, self.trees)
+        if labels is not None:
+            if self.labels is None:
+                raise ValueError("labels need label_scores")
+            if labels.shape != heads.shape:
+                raise ValueError(
+                    f"labels must have the shape of heads, {tuple(heads.shape)}, not {tuple(labels.shape)}"
+                )
+            found = self._with_labels(found, own, self._words_of(labels, "labels", more))
+        return found.to(self.dtype)
+
+    def _words_of(self, of_words: Tensor, name: str, more: bool) -> Tensor:
+        if of_words.is_floating_point() or of_words.is_complex() or of_words.dtype == torch.bool:
+            raise ValueError(f"{name} must be integers, not {of_words.dtype}")
+        check_tree_shape(self.arrangement, name, tuple(of_words.shape), self.batch, self.n, more)
+        return self.arrangement.words_of(of_words)
+
+    def _with_labels(self, found: Tensor, heads: Tensor, labels: Tensor) -> Tensor:
+        """log p of labeled trees from that of their heads."""
+        assert self.labels is not None
+        count = self.labels.shape[-1]
+        counts = self._real & found.isfinite()[..., None]
+        wrong = counts & ((labels < 0) | (labels >= count))
+        if bool(wrong.any()):
+            *at, i = wrong.nonzero()[0].tolist()
+            where = ", ".join(map(str, (*at, i + self.arrangement.entries(0))))
+            label = int(labels[(*at, i)])
+            raise ValueError(f"labels[{where}], of word {i + 1}, is {label}, and there are {count} labels, from 0 on")
+        side = self.n + 1
+        sentence = torch.arange(len(self._trees), device=heads.device).reshape((*self.batch, 1))
+        word = torch.arange(1, side, device=heads.device)
+        edge = sentence * side * side + torch.where(counts, heads.long(), 0) * side + word
+        label = torch.where(counts, labels.long(), 0)
+        of_words = self._of_labels.reshape(-1)[edge * count + label]
+        forbidden = (counts & (of_words == -torch.inf)).any(-1)
+        shares = torch.where(counts & (of_words > -torch.inf), of_words, 0.0) - torch.where(
+            counts, self._total.reshape(-1)[edge], 0.0
+        )
+        return torch.where(forbidden, -torch.inf, found + shares.sum(-1))
+
+    def report_gold(self, found: Tensor, heads: Tensor) -> None:
+        """Raises for the first gold tree of the caller's layout that has no log-probability."""
+        own, of_words = self.arrangement.words_of(heads), self.word_counts
+        arrays = [t.detach().cpu().numpy() for t in (found.double(), own, of_words)]
+        report_gold(*arrays, self.root, self.scores.detach().double().cpu().numpy(), self.arrangement)
+
+
+def _words(lengths: Any, batch: tuple[int, ...], n: int, arrangement: Arrangement, device: Any) -> Tensor | None:
+    """Checked numbers of words, shape (B,), on the device of the scores."""
+    if lengths is None:
+        return None
+    if isinstance(lengths, Tensor):
+        given = lengths
+    else:
+        array = np.asarray(lengths)
+        given = torch.from_numpy(array.astype(np.int64) if array.dtype.kind in "iu" else array)
+    if tuple(given.shape) != batch:
+        raise ValueError(f"lengths must have shape {batch}, one per sentence, not {tuple(given.shape)}")
+    if given.numel() and (given.is_floating_point() or given.dtype == torch.bool):
+        raise ValueError(f"lengths must be integers, not {given.dtype} (a mask's are mask.sum(-1))")
+    wrong = (given < arrangement.lengths_of(0)) | (given > arrangement.lengths_of(n))
+    if bool(wrong.any()):
+        at = wrong.nonzero()[0].tolist()
+        raise arrangement.wrong_length(", ".join(map(str, at)), int(given[tuple(at)]), n)
+    return arrangement.words_in(given).reshape(-1).to(device, torch.int32).contiguous()
+
+
+def _version(tensor: Tensor) -> int:
+    """How often it was changed in place; PyTorch does not count that of tensors made for inference."""
+    return 0 if tensor.is_inference() else tensor._version
