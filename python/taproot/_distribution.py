@@ -30,6 +30,7 @@ from ._arrays import (
 from ._constraints import Constraints
 from ._draw import Drawing, as_words
 from ._errors import raise_failures
+from ._gold import check_heads
 from ._iterator import KBestIterator, WithoutReplacementIterator
 from ._layouts import OURS, Arrangement, Layout, as_arrangement, square_hint
 from ._results import BestTrees, LabeledTrees, WithoutReplacementSample
@@ -188,7 +189,7 @@ class DependencyTrees:
             array = as_floats(label_scores, "label_scores", copy)
         if array.shape[:-1] != shape or array.shape[-1] == 0:
             raise ValueError(f"label_scores must have shape {shape} and one more axis, of labels, not {array.shape}")
-        return self._arrangement.labels_turned(array)
+        return self._arrangement.labels_turned(array)  # type: ignore[no-any-return]
 
     def _constraints_of(self, constraints: Any) -> list[_taproot.Constraints]:
         if self._single and isinstance(constraints, Constraints):
@@ -371,8 +372,8 @@ class DependencyTrees:
                [0. , 0. , 0.5],
                [0. , 0.5, 0. ]])
         """
-        found: Float64 = self._arrangement.turned(self._array(self._core.marginals, (self._n + 1, self._n + 1)))
-        return found
+        found = self._array(self._core.marginals, (self._n + 1, self._n + 1))
+        return self._arrangement.turned(found)  # type: ignore[no-any-return]
 
     def root_marginals(self) -> Float64:
         """p(0 -> m) for the words m = 1..n: shape (n,); of a batch (B, N), padding 0.
@@ -382,8 +383,8 @@ class DependencyTrees:
         >>> DependencyTrees(np.zeros((5, 5))).root_marginals()
         array([0.25, 0.25, 0.25, 0.25])
         """
-        found: Float64 = self._arrangement.with_root(self._array(self._core.root_marginals, (self._n,)), value=0)
-        return found
+        found = self._array(self._core.root_marginals, (self._n,))
+        return self._arrangement.with_root(found, value=0)  # type: ignore[no-any-return]
 
     def label_marginals(self) -> Float64:
         """p(h -> m with label l): shape (n+1, n+1, labels); of a batch with B in front.
@@ -395,8 +396,8 @@ class DependencyTrees:
         if self._label_count is None:
             raise ValueError("label_marginals needs label_scores")
         shape = (self._n + 1, self._n + 1, self._label_count)
-        found: Float64 = self._arrangement.labels_turned(self._array(self._core.label_marginals, shape))
-        return found
+        found = self._array(self._core.label_marginals, shape)
+        return self._arrangement.labels_turned(found)  # type: ignore[no-any-return]
 
     def log_prob(self, heads: npt.ArrayLike, labels: npt.ArrayLike | None = None) -> Any:
         """log p of trees, heads of shape (n,) or (k, n), of a batch (B, N) or (k, B, N): a number, (k,), (B,) or (k,
@@ -420,7 +421,14 @@ class DependencyTrees:
             if of_labels != leading:
                 raise ValueError("labels must have the shape of heads")
         out = np.empty((len(trees), self._batch))
-        self._check(self._core.log_prob(len(trees), trees, of_words, out))
+        try:
+            failures = self._core.log_prob(len(trees), trees, of_words, out)
+        except ValueError:
+            check_heads(
+                trees.reshape(leading + shape), self._all_lengths()[0 if self._single else ...], self._arrangement
+            )
+            raise
+        self._check(failures)
         out = out.reshape(leading + self.batch_shape)
         return float(out) if out.ndim == 0 else out
 

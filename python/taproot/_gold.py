@@ -25,6 +25,20 @@ def check_gold(heads: Any, lengths: Any, root: str, arrangement: Arrangement) ->
         raise gold_error(_index(b, np.shape(lengths)), flat[b, : words[b]], root, arrangement, None)
 
 
+def check_heads(heads: Any, lengths: Any, arrangement: Arrangement) -> None:
+    """Raises for the first of the trees `heads` [..., N] that has a head which is not 0 to n; rows of -1 are no trees.
+
+    `lengths` are numbers of words, whose axes are the last ones of [...].
+    """
+    array = np.asarray(heads)
+    last = np.broadcast_to(np.asarray(lengths), array.shape[:-1])
+    real = np.arange(1, array.shape[-1] + 1) <= last[..., None]
+    wrong = ((array < 0) | (array > last[..., None])) & real & (array[..., :1] != -1)
+    for at in np.argwhere(wrong.any(-1)):
+        place = tuple(int(i) for i in at)
+        raise gold_error(_shown(place), array[place][: last[place]], "multi", arrangement, None)
+
+
 def report_gold(log_prob: Any, heads: Any, lengths: Any, root: str, scores: Any, arrangement: Arrangement) -> None:
     """Raises for the first gold tree that has no log-probability, and says why.
 
@@ -74,8 +88,10 @@ def _what_is_wrong(heads: list[int], root: str, arrangement: Arrangement, scores
     for word, head in enumerate(heads, 1):
         score = float(scores[head, word])
         if score == -np.inf:
-            return f"the tree has the edge from {head or 'ROOT'} to {word}, whose score is -inf: the edge is forbidden"
-    return "the tree has no log-probability"
+            return (
+                f"the tree has the edge from {head or 'ROOT'} to {word}, which a score of -inf or a constraint forbids"
+            )
+    return "one of the tree's labels has a score of -inf, which forbids it"
 
 
 def _about_lengths(arrangement: Arrangement) -> str:
@@ -104,4 +120,8 @@ def _flat(heads: Any) -> Any:
 
 def _index(b: int, shape: tuple[int, ...]) -> str:
     """The index of sentence b of a flat batch in one of this shape."""
-    return f"[{', '.join(str(int(i)) for i in np.unravel_index(b, shape))}]" if shape else ""
+    return _shown(tuple(int(i) for i in np.unravel_index(b, shape)) if shape else ())
+
+
+def _shown(place: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, place))}]" if place else ""

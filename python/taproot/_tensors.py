@@ -30,12 +30,6 @@ class WithoutReplacementSample:
     counts: Any
     labels: Any = None
 
-    @property
-    def normalized_weights(self) -> Any:
-        """The weights divided by their sum: estimates are biased, and of lower variance."""
-        total = self.weights.sum(0)
-        return self.weights / (total + (total == 0))  # Where there is no tree, all weights are 0.
-
     def numpy(self) -> _results.WithoutReplacementSample:
         """The same sample as a ``taproot.WithoutReplacementSample``."""
         arrays = {field.name: as_array(getattr(self, field.name)) for field in fields(self)}

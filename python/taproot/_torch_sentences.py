@@ -18,7 +18,7 @@ from . import _distribution
 from . import _torch_operators as operators
 from ._constraints import allowed_edges
 from ._distribution import Root
-from ._gold import report_gold
+from ._gold import check_heads, report_gold
 from ._layouts import Arrangement, Layout, as_arrangement, check_square, check_tree_shape
 from ._torch_cuda import CudaTrees
 
@@ -158,7 +158,11 @@ class Sentences:
     def log_prob(self, heads: Tensor, labels: Tensor | None = None, more: bool = True) -> Tensor:
         """Of heads of the caller's layout, with more axes in front if `more`."""
         own = self._words_of(heads, "heads", more)
-        found = operators.log_prob(self.scores, own, self.trees)
+        try:
+            found = operators.log_prob(self.scores, own, self.trees)
+        except ValueError:
+            check_heads(own.detach().cpu().numpy(), self.word_counts.cpu().numpy(), self.arrangement)
+            raise
         if labels is not None:
             if self.labels is None:
                 raise ValueError("labels need label_scores")
@@ -200,9 +204,9 @@ class Sentences:
 
     def report_gold(self, found: Tensor, heads: Tensor) -> None:
         """Raises for the first gold tree of the caller's layout that has no log-probability."""
-        own, of_words = self.arrangement.words_of(heads), self.word_counts
-        arrays = [t.detach().cpu().numpy() for t in (found.double(), own, of_words)]
-        report_gold(*arrays, self.root, self.scores.detach().double().cpu().numpy(), self.arrangement)
+        given = (found.double(), self.arrangement.words_of(heads), self.word_counts, self.scores.double())
+        log_prob, own, of_words, scores = (tensor.detach().cpu().numpy() for tensor in given)
+        report_gold(log_prob, own, of_words, self.root, scores, self.arrangement)
 
 
 def _words(lengths: Any, batch: tuple[int, ...], n: int, arrangement: Arrangement, device: Any) -> Tensor | None:
