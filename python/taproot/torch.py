@@ -424,12 +424,13 @@ class DependencyTrees(torch.distributions.Distribution):
     def _validate_sample(self, value: Tensor) -> None:
         if value.shape[-1:] != self.event_shape:
             return  # log_prob says what is wrong.
-        valid = self.support.check(value)
+        of_words = self._sentences.arrangement.words_of(value)
+        valid = self.support.check(value) | (of_words == -1).all(-1)  # Rows that fill up samples, which give NaN.
         if bool(valid.all()):
             return
         at = (~valid).nonzero()[0].tolist()
         words = self._sentences.word_counts.expand(valid.shape)[tuple(at)]
-        heads = self._sentences.arrangement.words_of(value)[tuple(at)][: int(words)].detach().cpu().numpy()
+        heads = of_words[tuple(at)][: int(words)].detach().cpu().numpy()
         where = f"[{', '.join(map(str, at))}]" if at else ""
         what = gold_error(where, heads, self.root, self._sentences.arrangement, None)
         raise ValueError(f"the value is not in the support of {self}: {what}")
