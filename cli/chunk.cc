@@ -6,6 +6,7 @@
 
 #include "error.h"
 #include "input/ids.h"
+#include "io/standard_input.h"
 
 namespace taproot::cli {
 namespace {
@@ -20,6 +21,7 @@ ReadOptions read_options(const Options& options) {
   read.files = options.files;
   read.lengths = options.lengths;
   read.weights = options.weights;
+  read.first_number = options.first_sentence;
   read.first = options.first;
   read.last = options.last;
   return read;
@@ -59,6 +61,7 @@ ChunkReader::ChunkReader(const Options& options, std::size_t trees)
     labels_ =
         std::make_unique<LabelReader>(options.label_scores, static_cast<int>(label_names_.size()));
   }
+  options.constraints.check_sentences(options.first_sentence, scores_.total());
   if (!options.ids.empty()) {
     ids_ = read_ids(options.ids);
     if (ids_.size() != scores_.total()) {
@@ -70,18 +73,22 @@ ChunkReader::ChunkReader(const Options& options, std::size_t trees)
 
 void ChunkReader::add(Chunk& chunk, Sentence&& sentence) {
   const std::size_t number = sentence.number;
+  const std::size_t place = number - options_.first_sentence;
   const int n = sentence.n;
   chunk.sentences.push_back(std::move(sentence));
-  chunk.ids.push_back(ids_.empty() ? number : ids_[number]);
+  chunk.ids.push_back(ids_.empty() ? number : ids_[place]);
   if (words_ != nullptr) {
-    words_->read(number, chunk.words.emplace_back());
+    words_->read(place, chunk.words.emplace_back());
     const std::size_t words = chunk.words.back().words.size();
     if (words != static_cast<std::size_t>(n)) {
-      fail("{}: sentence {} has {} words, but {} in the input", options_.words, number, words, n);
+      fail("{}: sentence {} has {} words, but {} in the input", shown_name(options_.words), number,
+           words, n);
     }
   }
-  if (labels_ != nullptr) labels_->read(number, n, chunk.labels.emplace_back());
-  chunk.bad_constraint.push_back(!options_.constraints.fits(n));
+  if (labels_ != nullptr) labels_->read(place, n, chunk.labels.emplace_back());
+  std::string& problem = chunk.bad_constraint.emplace_back();
+  if (options_.constraints.empty()) return;
+  chunk.constraints.push_back(options_.constraints.of(number, n, problem));
 }
 
 bool ChunkReader::next(Chunk& chunk) {
@@ -105,10 +112,9 @@ bool ChunkReader::next(Chunk& chunk) {
 
 FailedRow Chunk::failure(std::size_t i, const Outcome& outcome) const {
   const Sentence& sentence = sentences[i];
-  if (bad_constraint[i]) {
+  if (!bad_constraint[i].empty()) {
     return {sentence.number, "bad_constraint",
-            fmt::format("sentence {}: a constraint names a word beyond its {} words",
-                        sentence.number, sentence.n)};
+            fmt::format("sentence {}: {}", sentence.number, bad_constraint[i])};
   }
   const bool bad_weight = outcome.status == Status::kBadScore && sentence.is_log_of_weights;
   return {sentence.number, std::string(to_string(outcome.status)),

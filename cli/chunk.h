@@ -12,6 +12,7 @@
 #include "input/words.h"
 #include "options.h"
 #include "progress.h"
+#include "taproot/constraints.h"
 #include "taproot/labels.h"
 #include "taproot/scores.h"
 
@@ -20,10 +21,11 @@ namespace taproot::cli {
 /// Some sentences at a time: enough to keep the threads busy, few enough for a small memory.
 struct Chunk {
   std::vector<Sentence> sentences;
-  std::vector<std::uint64_t> ids;    ///< What random numbers depend on: the number, unless given.
-  std::vector<WordSentence> words;   ///< Empty without --words.
-  std::vector<LabelScores> labels;   ///< Empty without --label-scores.
-  std::vector<bool> bad_constraint;  ///< Whether the constraints do not fit the sentence.
+  std::vector<std::uint64_t> ids;   ///< What random numbers depend on: the number, unless given.
+  std::vector<WordSentence> words;  ///< Empty without --words.
+  std::vector<LabelScores> labels;  ///< Empty without --label-scores.
+  std::vector<Constraints> constraints;     ///< Empty without any.
+  std::vector<std::string> bad_constraint;  ///< What does not fit the sentence; mostly empty.
 
   std::size_t size() const { return sentences.size(); }
   const WordSentence* words_of(std::size_t i) const { return words.empty() ? nullptr : &words[i]; }
@@ -40,6 +42,9 @@ class ChunkReader {
   ChunkReader(const Options& options, std::size_t trees);
 
   bool next(Chunk& chunk);
+
+  /// The number of sentences that the options choose; at least one is there.
+  std::size_t sentences() const { return scores_.chosen(); }
 
   const std::vector<std::string>& label_names() const { return label_names_; }
 

@@ -17,8 +17,7 @@ namespace taproot::cli {
 /// CPU instead without saying so.
 class Engine {
  public:
-  explicit Engine(const Options& options)
-      : root_(options.root), constraints_(options.constraints), pool_(options.threads) {
+  explicit Engine(const Options& options) : root_(options.root), pool_(options.threads) {
     if (options.device == Device::kCuda) {
       starting_ = std::async(std::launch::async, [] { return std::make_unique<Cuda>(); });
     }
@@ -35,17 +34,15 @@ class Engine {
     options.root = root_;
     options.ids = chunk.ids;
     options.keep = keep;
+    options.constraints = chunk.constraints;
     std::vector<ScoreView> views;
     for (std::size_t i = 0; i < chunk.size(); ++i) {
-      const bool bad = chunk.bad_constraint[i];
+      const bool bad = !chunk.bad_constraint[i].empty();
       views.push_back(bad ? ScoreView(std::span<const double>(), 0) : chunk.sentences[i].view());
       if (!chunk.labels.empty()) {
         options.labels.push_back(
             bad ? LabelView(static_cast<const double*>(nullptr), 0, chunk.labels[i].labels)
                 : chunk.labels[i].view());
-      }
-      if (!constraints_.empty()) {
-        options.constraints.push_back(bad ? Constraints() : constraints_);
       }
     }
     return cuda_ != nullptr ? DependencyTrees(*cuda_, std::move(views), std::move(options))
@@ -54,7 +51,6 @@ class Engine {
 
  private:
   RootRule root_;
-  Constraints constraints_;
   Pool pool_;
   std::unique_ptr<Cuda> cuda_;
   std::future<std::unique_ptr<Cuda>> starting_;

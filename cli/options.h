@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "taproot/constraints.h"
+#include "formats/format.h"
+#include "input/constraint_list.h"
+#include "taproot/draw.h"
 #include "taproot/types.h"
 
 namespace taproot::cli {
@@ -17,6 +19,7 @@ struct Options {
   std::vector<std::string> files;
   std::string lengths;
   std::string ids;
+  std::size_t first_sentence = 0;  ///< The number of the first sentence of the input.
   std::size_t first = 0;
   std::size_t last = ~std::size_t{0};
 
@@ -30,11 +33,13 @@ struct Options {
   std::string words;
   std::string labels;        ///< A file of names, one per line.
   std::string label_scores;  ///< An .npz file.
-  Constraints constraints;
+  ConstraintList constraints;
 
-  std::string output;          ///< Empty means standard output.
-  std::string format;          ///< Empty means by the ending of the output.
-  double threshold = 0.05;     ///< `show` and `report` draw edges from this probability on.
+  std::string output;       ///< Empty means standard output.
+  std::string format_name;  ///< Empty means by the ending of the output.
+  Format format = Format::kJsonl;
+  double threshold = kDrawThreshold;  ///< `show` and `report` draw edges from this probability on.
+  bool has_threshold = false;  ///< Whether --threshold was given; then `marginals` lists edges.
   double floor = 0.001;        ///< A report does not hold edges below this probability.
   std::string color = "auto";  ///< auto, always or never.
   std::size_t width = 0;       ///< Cells per line; 0 means the width of the terminal.

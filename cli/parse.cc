@@ -41,16 +41,22 @@ double parse_real(std::string_view option, std::string_view text, double least, 
 }
 
 std::pair<int, int> parse_edge(std::string_view option, std::string_view text) {
-  const std::size_t at = text.find('>');
+  const std::size_t at = text.find_first_of(":>");
   if (at == std::string_view::npos) {
-    fail("{}: {} is not an edge; write head>modifier, for example 0>2", option, quoted(text));
+    fail(
+        "{}: expected HEAD:MODIFIER, two numbers such as 2:1, not {} (a shell takes an unquoted "
+        "2>1 for a redirection)",
+        option, quoted(text));
   }
   std::uint64_t head = 0;
   std::uint64_t modifier = 0;
   if (!parse_whole(text.substr(0, at), head) || !parse_whole(text.substr(at + 1), modifier) ||
-      head > kMostWords || modifier > kMostWords || modifier == 0 || head == modifier) {
-    fail("{}: {} is not an edge from ROOT (0) or a word to another word", option, quoted(text));
+      head > kMostWords || modifier > kMostWords) {
+    fail("{}: expected HEAD:MODIFIER, two numbers such as 2:1 (0 is ROOT), not {}", option,
+         quoted(text));
   }
+  if (modifier == 0) fail("{}: {} gives ROOT (0) a head, which it never has", option, quoted(text));
+  if (head == modifier) fail("{}: {} makes word {} its own head", option, quoted(text), head);
   return {static_cast<int>(head), static_cast<int>(modifier)};
 }
 
@@ -60,8 +66,7 @@ std::vector<std::int32_t> parse_words(std::string_view option, std::string_view 
     const std::size_t end = std::min(text.find(',', begin), text.size());
     std::uint64_t word = 0;
     if (!parse_whole(text.substr(begin, end - begin), word) || word == 0 || word > kMostWords) {
-      fail("{}: {} is not a list of words; write their numbers, for example 1,3", option,
-           quoted(text));
+      fail("{}: expected the numbers of words, such as 1,3, not {}", option, quoted(text));
     }
     words.push_back(static_cast<std::int32_t>(word));
     begin = end + 1;
@@ -76,11 +81,19 @@ std::pair<std::size_t, std::size_t> parse_slice(std::string_view option, std::st
   const auto side = [&](std::string_view number, std::size_t& value) {
     return number.empty() || parse_whole(number, value);
   };
-  if (at == std::string_view::npos || !side(text.substr(0, at), first) ||
-      !side(text.substr(at + 1), last)) {
-    fail("{}: {} is not a range of sentences; write A:B, for example 0:10", option, quoted(text));
+  if (at == std::string_view::npos) {
+    if (!parse_whole(text, first) || first == last) {
+      fail("{}: expected a number or a range A:B, for example 3 or 0:10, not {}", option,
+           quoted(text));
+    }
+    return {first, first + 1};
+  }
+  if (!side(text.substr(0, at), first) || !side(text.substr(at + 1), last)) {
+    fail("{}: expected a number or a range A:B, for example 3 or 0:10, not {}", option,
+         quoted(text));
   }
   if (last < first) fail("{}: the range {} ends before it begins", option, quoted(text));
+  if (last == first) fail("{}: the range {} is empty; B is not part of A:B", option, quoted(text));
   return {first, last};
 }
 

@@ -20,14 +20,14 @@ std::uint64_t parse_integer(std::string_view option, std::string_view text, std:
 /// A number from `least` to `most`.
 double parse_real(std::string_view option, std::string_view text, double least, double most);
 
-/// "head>modifier": an edge from ROOT (0) or a word to another word.
+/// "head:modifier" or "head>modifier": an edge from ROOT (0) or a word to another word.
 std::pair<int, int> parse_edge(std::string_view option, std::string_view text);
 
 /// "a,b,...": at least one word.
 std::vector<std::int32_t> parse_words(std::string_view option, std::string_view text);
 
-/// "A:B": sentences A to B - 1. Without A they begin with the first, without B they end with the
-/// last.
+/// "N": sentence N. "A:B": sentences A to B - 1, at least one; without A they begin with the first,
+/// without B they end with the last.
 std::pair<std::size_t, std::size_t> parse_slice(std::string_view option, std::string_view text);
 
 }  // namespace taproot::cli

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 BUILD_PACKAGES="g++ cmake ninja-build libhwy-dev librandom123-dev libcli11-dev libfmt-dev libzip-dev nlohmann-json3-dev zlib1g-dev"
-TEST_PACKAGES="ccache libgtest-dev libboost-dev libgmp-dev libmpfr-dev clang-format"
+TEST_PACKAGES="ccache libgtest-dev libboost-dev libgmp-dev libmpfr-dev clang-format librsvg2-bin fonts-dejavu-core"
 FUZZ_PACKAGES="clang libclang-rt-dev"
 TBB_PACKAGES="libtbb-dev"
 PYTHON_PACKAGES="python3-dev python3-venv"

@@ -32,7 +32,8 @@ int run_eval(const EvalOptions& options);
 struct ConvertOptions {
   std::string trees;
   std::string output;
-  std::string format;
+  std::string format_name;
+  Format format = Format::kJsonl;
   std::string words;
 };
 int run_convert(const ConvertOptions& options);

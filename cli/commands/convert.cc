@@ -6,8 +6,7 @@
 namespace taproot::cli {
 
 int run_convert(const ConvertOptions& options) {
-  convert(options.trees, options.output, chosen_format(options.format, options.output),
-          options.words);
+  convert(options.trees, options.output, options.format, options.words);
   return kAllFine;
 }
 

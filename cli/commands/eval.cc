@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -6,12 +7,24 @@
 #include "error.h"
 #include "formats/tree_reader.h"
 #include "io/output_file.h"
+#include "io/standard_input.h"
 #include "taproot/decode.h"
 
 namespace taproot::cli {
 namespace {
 
-// Numbers relations. Equal names get equal numbers.
+// Throws InputError unless every word has a head: a missing one would count as wrong.
+void check_gold(const WordSentence& sentence, const std::string& file, std::size_t number) {
+  if (sentence.heads.size() != sentence.words.size()) {
+    fail("{} has no heads; the gold trees must be a .conllu file", file);
+  }
+  const auto open = std::ranges::find(sentence.heads, -1);
+  if (open == sentence.heads.end()) return;
+  fail("{} has no gold head for word {} of sentence {}: its HEAD is '_'", file,
+       open - sentence.heads.begin() + 1, number);
+}
+
+// Gives each name of a relation a number, the same number to equal names.
 class Names {
  public:
   std::vector<std::int32_t> operator()(const std::vector<std::string>& names) {
@@ -31,6 +44,7 @@ class Names {
 
 int run_eval(const EvalOptions& options) {
   const auto trees = TreeReader::open(options.trees);
+  const std::string trees_name = shown_name(options.trees);
   WordReader gold(options.gold);
   WordSentence sentence;
   Names names;
@@ -39,6 +53,7 @@ int run_eval(const EvalOptions& options) {
   std::size_t failed = 0;
   std::size_t evaluated = 0;
   bool labeled = true;
+  bool gold_labeled = true;
   // The trees of the sentence that is being read.
   std::vector<TreeRow> rows;
   const auto finish = [&] {
@@ -46,14 +61,12 @@ int run_eval(const EvalOptions& options) {
     const std::size_t number = rows[0].sentence;
     while (read <= number) {
       if (!gold.next(sentence)) {
-        fail("{} has {} sentences, but {} has trees of sentence {}", options.gold, read,
-             options.trees, number);
+        fail("{} has {} sentences, but {} has trees of sentence {}", options.gold, read, trees_name,
+             number);
       }
       ++read;
     }
-    if (sentence.heads.size() != sentence.words.size()) {
-      fail("{} has no heads; the gold trees must be a .conllu file", options.gold);
-    }
+    check_gold(sentence, options.gold, number);
     if (options.over == "best") {
       const TreeRow* best = &rows[0];
       for (const TreeRow& row : rows) {
@@ -63,10 +76,11 @@ int run_eval(const EvalOptions& options) {
     }
     for (const TreeRow& row : rows) {
       if (row.heads.size() != sentence.words.size()) {
-        fail("sentence {} has {} words in {}, but {} in {}", number, row.heads.size(),
-             options.trees, sentence.words.size(), options.gold);
+        fail("sentence {} has {} words in {}, but {} in {}", number, row.heads.size(), trees_name,
+             sentence.words.size(), options.gold);
       }
       labeled &= !row.labels.empty();
+      gold_labeled &= std::ranges::find(sentence.relations, "_") == sentence.relations.end();
       sum += row.labels.empty() ? evaluate(row.heads, sentence.heads)
                                 : evaluate(row.heads, sentence.heads, names(row.labels),
                                            names(sentence.relations));
@@ -82,19 +96,26 @@ int run_eval(const EvalOptions& options) {
     if (!rows.empty() && rows[0].sentence != tree.sentence) {
       if (tree.sentence < rows[0].sentence) {
         fail("{}: sentence {} comes after sentence {}; trees must be in the order of the gold file",
-             options.trees, tree.sentence, rows[0].sentence);
+             trees_name, tree.sentence, rows[0].sentence);
       }
       finish();
     }
     rows.push_back(std::move(tree));
   }
   finish();
+  if (evaluated == 0) {
+    fail("{} has no trees to compare{}", trees_name,
+         failed == 0 ? "" : fmt::format(": all of its {} sentences failed", failed));
+  }
   std::string text = fmt::format("sentences  {}\nwords      {}\n", evaluated, sum.words);
   text += fmt::format("UAS        {:.4f}\n", sum.uas());
-  if (labeled && sum.trees > 0) text += fmt::format("LAS        {:.4f}\n", sum.las());
-  text += fmt::format(
-      "exact      {:.4f}\n",
-      sum.trees == 0 ? 0.0 : static_cast<double>(sum.exact) / static_cast<double>(sum.trees));
+  if (labeled) {
+    text += gold_labeled
+                ? fmt::format("LAS        {:.4f}\n", sum.las())
+                : fmt::format("LAS        - ({} has words without a relation)\n", options.gold);
+  }
+  text += fmt::format("exact      {:.4f}\n",
+                      static_cast<double>(sum.exact) / static_cast<double>(sum.trees));
   if (failed > 0) text += fmt::format("failed     {}\n", failed);
   OutputFile out("");
   out.write(text);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "commands/commands.h"
 #include "commands/tree_results.h"
@@ -39,9 +40,9 @@ void add(Engine& engine, const Chunk& chunk, Summary& sum) {
     sum.words += static_cast<std::size_t>(n);
     sum.shortest = std::min(sum.shortest, n);
     sum.longest = std::max(sum.longest, n);
-    if (chunk.bad_constraint[i] || !outcomes[i].ok()) {
-      ++sum.failed[chunk.bad_constraint[i] ? "bad_constraint"
-                                           : std::string(to_string(outcomes[i].status))];
+    const bool bad_constraint = !chunk.bad_constraint[i].empty();
+    if (bad_constraint || !outcomes[i].ok()) {
+      ++sum.failed[bad_constraint ? "bad_constraint" : std::string(to_string(outcomes[i].status))];
       continue;
     }
     ++sum.answered;
@@ -60,14 +61,23 @@ double median(std::vector<double>& values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-}  // namespace
+// What is printed, computed once for both formats. Means are over the sentences that were answered.
+struct Averages {
+  double entropy = 0;
+  double entropy_per_word = 0;
+  double best = 0;
+  double median_best = 0;
+  double tries = 0;
+};
 
-int run_info(const Options& options) {
-  ChunkReader reader(options, 1);
-  Engine engine(options);
-  Summary sum;
-  Chunk chunk;
-  while (reader.next(chunk)) add(engine, chunk, sum);
+Averages averages(Summary& sum) {
+  const auto count = static_cast<double>(sum.answered);
+  const auto words = static_cast<double>(std::max<std::size_t>(1, sum.answered_words));
+  return {sum.entropy / count, sum.entropy / words, sum.best / count, median(sum.best_of_all),
+          sum.tries / count};
+}
+
+std::string as_text(Summary& sum, RootRule root) {
   std::string text = fmt::format("sentences        {}\n", sum.sentences);
   if (sum.sentences > 0) {
     text += fmt::format("words            {}, {} to {} per sentence, {:.1f} on average\n",
@@ -75,21 +85,52 @@ int run_info(const Options& options) {
                         static_cast<double>(sum.words) / static_cast<double>(sum.sentences));
   }
   if (sum.answered > 0) {
-    const auto count = static_cast<double>(sum.answered);
-    text += fmt::format("root rule        {}\n", to_string(options.root));
-    text += fmt::format(
-        "entropy          {:.4f} nats per sentence, {:.4f} per word\n", sum.entropy / count,
-        sum.entropy / static_cast<double>(std::max<std::size_t>(1, sum.answered_words)));
+    const Averages mean = averages(sum);
+    text += fmt::format("root rule        {}\n", to_string(root));
+    text += fmt::format("entropy          {:.4f} nats per sentence, {:.4f} per word\n",
+                        mean.entropy, mean.entropy_per_word);
     text +=
         fmt::format("best tree        has probability {:.4f} on average, {:.4f} in the median\n",
-                    sum.best / count, median(sum.best_of_all));
+                    mean.best, mean.median_best);
     text += fmt::format(
         "Z_T / Z_D        {:.4f} on average (tries until a multi-root tree has one root)\n",
-        sum.tries / count);
+        mean.tries);
   }
   for (const auto& [status, count] : sum.failed) text += fmt::format("{:<16} {}\n", status, count);
+  return text;
+}
+
+std::string as_json(Summary& sum, RootRule root) {
+  nlohmann::ordered_json line = {{"sentences", sum.sentences}, {"words", sum.words}};
+  if (sum.sentences > 0) {
+    line["shortest"] = sum.shortest;
+    line["longest"] = sum.longest;
+  }
+  line["root"] = to_string(root);
+  if (sum.answered > 0) {
+    const Averages mean = averages(sum);
+    line["mean_entropy"] = mean.entropy;
+    line["mean_entropy_per_word"] = mean.entropy_per_word;
+    line["mean_best_probability"] = mean.best;
+    line["median_best_probability"] = mean.median_best;
+    line["mean_expected_tries"] = mean.tries;
+  }
+  line["failed"] = nlohmann::ordered_json::object();
+  for (const auto& [status, count] : sum.failed) line["failed"][status] = count;
+  return line.dump() + "\n";
+}
+
+}  // namespace
+
+int run_info(const Options& options) {
+  ChunkReader reader(options, 1);
+  Engine engine(options);
   OutputFile out(options.output);
-  out.write(text);
+  Summary sum;
+  Chunk chunk;
+  while (reader.next(chunk)) add(engine, chunk, sum);
+  out.write(options.format == Format::kJsonl ? as_json(sum, options.root)
+                                             : as_text(sum, options.root));
   out.commit();
   return sum.failed.empty() ? kAllFine : kSomeFailed;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.h"
+#include "commands/edge_file.h"
 #include "commands/number_file.h"
 
 namespace taproot::cli {
@@ -17,8 +18,12 @@ std::vector<Outcome> find_marginals(DependencyTrees& trees,
 }
 
 int run_marginals(const Options& options) {
-  constexpr Format kFormats[] = {Format::kJsonl, Format::kNpz};
-  return write_numbers(options, "marginals", kFormats, &find_marginals);
+  const bool as_edges = options.has_threshold || options.format == Format::kTsv;
+  const auto open = [&]() -> std::unique_ptr<NumberSink> {
+    if (as_edges) return std::make_unique<EdgeFile>(options);
+    return std::make_unique<NumberFile>(options, "marginals");
+  };
+  return write_numbers(options, open, &find_marginals);
 }
 
 }  // namespace taproot::cli

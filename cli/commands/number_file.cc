@@ -1,41 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/number_file.h"
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "background.h"
-#include "error.h"
 #include "io/archive_writer.h"
 
 namespace taproot::cli {
-namespace {
 
-Format format_among(const Options& options, const std::string& key,
-                    std::span<const Format> formats) {
-  const Format format = chosen_format(options.format, options.output);
-  if (std::ranges::find(formats, format) != formats.end()) return format;
-  std::string names;
-  for (const Format one : formats)
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(one));
-  fail("{} cannot be written as {}; choose one of {}", key, to_string(format), names);
-}
-
-}  // namespace
-
-NumberFile::NumberFile(const Options& options, std::string key, std::span<const Format> formats)
-    : name_(options.output),
-      key_(std::move(key)),
-      format_(format_among(options, key_, formats)),
-      file_(options.output),
-      of_edges_(key_ == "marginals") {
-  if (format_ == Format::kNpz && name_.empty()) {
-    fail("an .npz archive cannot be written to standard output; name a file with -o");
+void write_failure(LineBuffer& line, Format format, const FailedRow& row) {
+  if (format == Format::kJsonl) {
+    line.text(fmt::format(R"({{"sentence":{},"status":{},"message":{}}})"
+                          "\n",
+                          row.sentence, nlohmann::json(row.status).dump(),
+                          nlohmann::json(row.message).dump()));
+  } else {
+    line.text(fmt::format("# sentence {}: {}: {}\n", row.sentence, row.status, row.message));
   }
 }
+
+NumberFile::NumberFile(const Options& options, std::string key)
+    : name_(options.output),
+      key_(std::move(key)),
+      format_(options.format),
+      file_(options.output),
+      of_edges_(key_ == "marginals") {}
 
 void NumberFile::sentence(const Chunk& chunk, std::size_t i, const Outcome& outcome,
                           std::span<const double> values) {
@@ -53,7 +45,7 @@ void NumberFile::sentence(const Chunk& chunk, std::size_t i, const Outcome& outc
     return;
   }
   if (!outcome.ok()) {
-    failure(chunk.failure(i, outcome));
+    write_failure(line_, format_, chunk.failure(i, outcome));
   } else if (format_ == Format::kJsonl) {
     line_.text(fmt::format(R"({{"sentence":{},"n":{},"status":"ok","{}":)", sentence.number,
                            sentence.n, key_));
@@ -67,17 +59,6 @@ void NumberFile::sentence(const Chunk& chunk, std::size_t i, const Outcome& outc
     line_.text(fmt::format("{} {} {}\n", sentence.number, sentence.n, values[0]));
   }
   line_.flush_if_full(file_);
-}
-
-void NumberFile::failure(const FailedRow& row) {
-  if (format_ == Format::kJsonl) {
-    line_.text(fmt::format(R"({{"sentence":{},"status":{},"message":{}}})"
-                           "\n",
-                           row.sentence, nlohmann::json(row.status).dump(),
-                           nlohmann::json(row.message).dump()));
-  } else {
-    line_.text(fmt::format("# sentence {}: {}: {}\n", row.sentence, row.status, row.message));
-  }
 }
 
 void NumberFile::matrix(std::span<const double> values, std::size_t side) {
@@ -104,11 +85,10 @@ int NumberFile::finish() {
   return failed_ ? kSomeFailed : kAllFine;
 }
 
-int write_numbers(const Options& options, const char* key, std::span<const Format> formats,
-                  const NumberQuery& query) {
+int write_numbers(const Options& options, const OpenSink& open, const NumberQuery& query) {
   Engine engine(options);
   ChunkReader reader(options, 1);
-  NumberFile file(options, key, formats);
+  const std::unique_ptr<NumberSink> file = open();
   Background writing(engine.pool().threads() > 1);
   for (auto chunk = std::make_shared<Chunk>(); reader.next(*chunk);
        chunk = std::make_shared<Chunk>()) {
@@ -117,18 +97,18 @@ int write_numbers(const Options& options, const char* key, std::span<const Forma
     const std::vector<Outcome> outcomes = query(trees, *numbers);
     writing.run([&file, chunk, numbers, outcomes] {
       for (std::size_t i = 0; i < chunk->size(); ++i) {
-        file.sentence(*chunk, i, outcomes[i], (*numbers)[i]);
+        file->sentence(*chunk, i, outcomes[i], (*numbers)[i]);
       }
     });
   }
   writing.wait();
-  return file.finish();
+  return file->finish();
 }
 
 int write_scalars(const Options& options, const char* key,
                   std::vector<Outcome> (DependencyTrees::*question)(std::span<double>)) {
-  constexpr Format kFormats[] = {Format::kJsonl, Format::kNpz, Format::kText};
-  return write_numbers(options, key, kFormats,
+  const auto open = [&] { return std::make_unique<NumberFile>(options, key); };
+  return write_numbers(options, open,
                        [&](DependencyTrees& trees, std::vector<std::vector<double>>& numbers) {
                          std::vector<double> values(trees.size());
                          std::vector<Outcome> outcomes = (trees.*question)(values);

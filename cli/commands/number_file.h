@@ -4,34 +4,50 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "chunk.h"
 #include "engine.h"
-#include "formats/tree_writer.h"
+#include "formats/tree_row.h"
 #include "io/line_buffer.h"
 #include "io/output_file.h"
 #include "io/spill.h"
 
 namespace taproot::cli {
 
-/// Writes one answer per sentence: a line of JSON or text, or, in an .npz archive, numbers that are
-/// NaN where a sentence failed, and `lengths`.
-class NumberFile {
+/// Takes the answers to a question, sentence by sentence.
+class NumberSink {
  public:
-  /// `key` names the numbers. Throws InputError for a format that is not among `formats`.
-  NumberFile(const Options& options, std::string key, std::span<const Format> formats);
+  NumberSink() = default;
+  virtual ~NumberSink() = default;
+  NumberSink(const NumberSink&) = delete;
+  NumberSink& operator=(const NumberSink&) = delete;
 
   /// `values` is one number or, for marginals, a matrix [n+1][n+1].
-  void sentence(const Chunk& chunk, std::size_t i, const Outcome& outcome,
-                std::span<const double> values);
+  virtual void sentence(const Chunk& chunk, std::size_t i, const Outcome& outcome,
+                        std::span<const double> values) = 0;
   /// Returns the exit code.
-  int finish();
+  virtual int finish() = 0;
+};
+
+/// Writes that a sentence failed: as JSON, or else as a comment.
+void write_failure(LineBuffer& line, Format format, const FailedRow& row);
+
+/// Writes one answer per sentence: a line of JSON or text, or, in an .npz archive, numbers that are
+/// NaN where a sentence failed, and `lengths`.
+class NumberFile final : public NumberSink {
+ public:
+  /// `key` names the numbers.
+  NumberFile(const Options& options, std::string key);
+
+  void sentence(const Chunk& chunk, std::size_t i, const Outcome& outcome,
+                std::span<const double> values) override;
+  int finish() override;
 
  private:
-  void failure(const FailedRow& row);
   void matrix(std::span<const double> values, std::size_t side);
 
   std::string name_;
@@ -49,9 +65,11 @@ class NumberFile {
 using NumberQuery =
     std::function<std::vector<Outcome>(DependencyTrees&, std::vector<std::vector<double>>&)>;
 
+/// Makes the sink once the input is open, so that an input that is missing leaves no output.
+using OpenSink = std::function<std::unique_ptr<NumberSink>()>;
+
 /// Reads the input, asks `query` and writes the numbers of every sentence. Returns the exit code.
-int write_numbers(const Options& options, const char* key, std::span<const Format> formats,
-                  const NumberQuery& query);
+int write_numbers(const Options& options, const OpenSink& open, const NumberQuery& query);
 
 /// The same for a question with one number per sentence.
 int write_scalars(const Options& options, const char* key,

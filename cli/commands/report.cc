@@ -1,17 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
 #include "commands/commands.h"
 #include "commands/number_file.h"
 #include "commands/tree_results.h"
 #include "error.h"
+#include "picture/rendering.h"
 #include "report/page.h"
 #include "report/sentence_data.h"
 
 namespace taproot::cli {
 
 int run_report(const Options& options) {
+  std::optional<Rendering> rendering;
+  Options page_options = options;
+  if (options.format != Format::kHtml) {
+    rendering.emplace(Rendering::Kind::kPage, options.format, options.output);
+    page_options.output = rendering->source();
+  }
   ChunkReader reader(options, options.k);
+  if (rendering && reader.sentences() > 1) {
+    fail(
+        "a report as {} shows one sentence, and the input has {}; choose one with --sentences N, "
+        "or "
+        "write the page with all of them (-o FILE.html)",
+        to_string(options.format), reader.sentences());
+  }
   Engine engine(options);
-  ReportPage page(options);
+  ReportPage page(page_options);
   bool failed = false;
   Chunk chunk;
   while (reader.next(chunk)) {
@@ -40,6 +56,7 @@ int run_report(const Options& options) {
     }
   }
   page.finish();
+  if (rendering) rendering->finish();
   return failed ? kSomeFailed : kAllFine;
 }
 

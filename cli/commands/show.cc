@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "commands/commands.h"
 #include "commands/number_file.h"
 #include "commands/tree_results.h"
 #include "error.h"
 #include "io/output_file.h"
+#include "picture/rendering.h"
 #include "taproot/draw.h"
 #include "terminal.h"
 
@@ -49,7 +51,8 @@ Picture picture_of(const Style& style, const std::vector<std::string>& words, co
 }
 
 Picture marginals_picture(const Style& style, const std::vector<std::string>& words,
-                          const std::vector<double>& p, double entropy) {
+                          const std::vector<double>& p, const std::vector<std::string>& labels,
+                          double entropy) {
   const double threshold = style.text.threshold;
   const auto less =
       std::count_if(p.begin(), p.end(), [&](double x) { return x > 0 && x < threshold; });
@@ -60,9 +63,12 @@ Picture marginals_picture(const Style& style, const std::vector<std::string>& wo
   if (style.svg) {
     SvgOptions options;
     options.threshold = threshold;
+    options.labels = labels;
     picture.drawing = marginals_svg(words, p, options);
   } else {
-    picture.drawing = marginals_text(words, p, style.text);
+    TextOptions options = style.text;
+    options.labels = labels;
+    picture.drawing = marginals_text(words, p, options);
   }
   return picture;
 }
@@ -85,7 +91,8 @@ std::vector<std::vector<Picture>> draw(Engine& engine, const Context& context, c
     trees.entropy(entropies);
     for (std::size_t i = 0; i < size; ++i) {
       if (outcomes[i].ok()) {
-        pictures[i].push_back(marginals_picture(style, words(i), p[i], entropies[i]));
+        pictures[i].push_back(
+            marginals_picture(style, words(i), p[i], edge_labels(context, i), entropies[i]));
       }
     }
     return pictures;
@@ -111,13 +118,17 @@ int run_show(const Options& options) {
   if (options.has_k && options.marginals)
     fail("-k shows samples and --marginals all edges; choose one of them");
   Style style;
-  style.svg = options.format.empty() ? options.output.ends_with(".svg") : options.format == "svg";
+  style.svg = options.format != Format::kText;
   style.text.width = options.width > 0 ? options.width : terminal_width();
   style.text.color = wants_color(options.color, options.output.empty());
   style.text.threshold = options.threshold;
+  std::optional<Rendering> rendering;
+  if (style.svg && options.format != Format::kSvg) {
+    rendering.emplace(Rendering::Kind::kFigure, options.format, options.output);
+  }
   ChunkReader reader(options, options.has_k ? options.k : 1);
   Engine engine(options);
-  OutputFile out(options.output);
+  OutputFile out(rendering ? rendering->source() : options.output);
   bool failed = false;
   std::size_t drawings = 0;
   Chunk chunk;
@@ -135,7 +146,8 @@ int run_show(const Options& options) {
       }
       for (const Picture& picture : pictures[i]) {
         if (style.svg && ++drawings > 1) {
-          fail("an SVG file holds one drawing; choose one sentence with --sentences, and one tree");
+          fail("a {} file holds one drawing; choose one sentence with --sentences N, and one tree",
+               to_string(options.format));
         }
         if (style.svg) {
           out.write(picture.drawing);
@@ -148,6 +160,7 @@ int run_show(const Options& options) {
   }
   if (style.svg && drawings == 0 && !failed) fail("there is no sentence to draw");
   if (drawings > 0 || !style.svg) out.commit();
+  if (rendering && drawings > 0) rendering->finish();
   return failed ? kSomeFailed : kAllFine;
 }
 

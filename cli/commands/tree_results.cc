@@ -60,8 +60,7 @@ TreeOutput SentenceTrees::output() {
 int write_trees(const Options& options, IndexKind kind, std::size_t trees, const TreeQuery& query) {
   Engine engine(options);
   ChunkReader reader(options, trees);
-  const auto writer =
-      TreeWriter::open(chosen_format(options.format, options.output), options.output, kind);
+  const auto writer = TreeWriter::open(options.format, options.output, kind);
   Background writing(engine.pool().threads() > 1);
   bool failed = false;
   for (auto chunk = std::make_shared<Chunk>(); reader.next(*chunk);
@@ -140,6 +139,19 @@ std::vector<SentenceTrees> sample_trees(DependencyTrees& trees, const SampleOpti
   std::vector<SentenceTrees> results(trees.size());
   keep_outcomes(trees.sample(count, how, allocate(trees, count, false, results)), results);
   return results;
+}
+
+std::vector<std::string> edge_labels(const Context& context, std::size_t i) {
+  if (context.chunk.labels.empty()) return {};
+  const auto side = static_cast<std::size_t>(context.chunk.sentences[i].n) + 1;
+  std::vector<std::int32_t> best(side * side);
+  best_edge_labels(context.chunk.labels[i].view(), best);
+  std::vector<std::string> names;
+  names.reserve(best.size());
+  for (const std::int32_t label : best) {
+    names.push_back(context.label_names[static_cast<std::size_t>(label)]);
+  }
+  return names;
 }
 
 std::vector<TreeGroup> grouped(const Context& context, std::size_t i, const SentenceTrees& trees) {

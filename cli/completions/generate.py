@@ -115,13 +115,18 @@ def fish(commands):
     def quoted(text):
         return text.replace("\\", "\\\\").replace("'", "\\'")
 
-    lines = []
-    for command, (what, options) in commands.items():
-        lines.append(f"complete -c taproot -n __fish_use_subcommand -f -a {command} -d '{quoted(what)}'")
+    lines = [
+        f"complete -c taproot -n __fish_use_subcommand -f -a {command} -d '{quoted(what)}'"
+        for command, (what, _) in commands.items()
+    ]
+    users = {}  # Most options are the same for many commands: one line for all of them.
+    for command, (_, options) in commands.items():
         for option in options:
             names = "".join(f" -s {name[1:]}" for name in option.names if not name.startswith("--")) + f" -l {option.long[2:]}"
             value = f" -x -a '{option.choices}'" if option.choices else " -r" if option.takes_file else " -x" if option.takes_value else ""
-            lines.append(f"complete -c taproot -n '__fish_seen_subcommand_from {command}'{names}{value} -d '{quoted(option.text)}'")
+            users.setdefault(f"{names}{value} -d '{quoted(option.text)}'", []).append(command)
+    for option, own in users.items():
+        lines.append(f"complete -c taproot -n '__fish_seen_subcommand_from {' '.join(own)}'{option}")
     return HEADER.format("fish") + "\n".join(lines) + "\n"
 
 

@@ -9,8 +9,20 @@ _taproot() {
     *:--device)
       mapfile -t COMPREPLY < <(compgen -W "cpu cuda" -- "$word")
       return ;;
+    marginals:--format)
+      mapfile -t COMPREPLY < <(compgen -W "jsonl npz tsv" -- "$word")
+      return ;;
     show:--format)
-      mapfile -t COMPREPLY < <(compgen -W "text svg" -- "$word")
+      mapfile -t COMPREPLY < <(compgen -W "text svg png pdf" -- "$word")
+      return ;;
+    report:--format)
+      mapfile -t COMPREPLY < <(compgen -W "html png pdf" -- "$word")
+      return ;;
+    logz:--format|entropy:--format)
+      mapfile -t COMPREPLY < <(compgen -W "jsonl npz text" -- "$word")
+      return ;;
+    edges:--format|info:--format)
+      mapfile -t COMPREPLY < <(compgen -W "text jsonl" -- "$word")
       return ;;
     *:--format)
       mapfile -t COMPREPLY < <(compgen -W "jsonl npz conllu text" -- "$word")
@@ -33,18 +45,18 @@ _taproot() {
     return
   fi
   case $command in
-    logz) options="-h --help --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
-    entropy) options="-h --help --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
-    marginals) options="-h --help --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
-    argmax) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
-    sample) options="-h --help -k --samples --algorithm --seed --root --weights --threads --device --lengths --ids --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
-    swor) options="-h --help -k --samples --algorithm --seed --root --weights --threads --device --lengths --ids --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
-    kbest) options="-h --help -k --samples --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
-    mbr) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
-    edges) options="-h --help --top --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --sentences --quiet --progress" ;;
-    show) options="-h --help -k --samples --threshold --marginals --color --width --algorithm --seed --root --weights --threads --lengths --ids --words --labels --label-scores --force --forbid --roots -o --output --format --sentences --quiet --progress" ;;
-    report) options="-h --help -k --samples --threshold --floor --title --algorithm --seed --root --weights --threads --lengths --ids --words --labels --label-scores --force --forbid --roots -o --output --sentences --quiet --progress" ;;
-    info) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots -o --output --sentences --quiet --progress" ;;
+    logz) options="-h --help --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    entropy) options="-h --help --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    marginals) options="-h --help --threshold --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    argmax) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    sample) options="-h --help -k --samples --algorithm --seed --root --weights --threads --device --lengths --ids --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    swor) options="-h --help -k --samples --algorithm --seed --root --weights --threads --device --lengths --ids --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    kbest) options="-h --help -k --samples --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    mbr) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    edges) options="-h --help --top --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    show) options="-h --help -k --samples --threshold --marginals --color --width --algorithm --seed --root --weights --threads --lengths --ids --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    report) options="-h --help -k --samples --threshold --floor --title --algorithm --seed --root --weights --threads --lengths --ids --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    info) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
     eval) options="-h --help --gold --over" ;;
     convert) options="-h --help -o --output --format --words" ;;
   esac

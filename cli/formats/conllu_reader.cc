@@ -8,6 +8,7 @@
 #include "formats/conllu_keys.h"
 #include "formats/formats.h"
 #include "formats/row_check.h"
+#include "io/standard_input.h"
 
 namespace taproot::cli {
 namespace {
@@ -70,8 +71,8 @@ IndexKind kind_of(const Comments& comments, const std::string& where) {
 
 class ConlluReader final : public TreeReader {
  public:
-  explicit ConlluReader(const std::string& file) : name_(file), reader_(file) {
-    kind_ = first_kind();
+  explicit ConlluReader(const std::string& file) : name_(shown_name(file)), reader_(file, true) {
+    kind_ = first_kind(file);
   }
 
   bool next(AnyRow& row) override {
@@ -102,8 +103,8 @@ class ConlluReader final : public TreeReader {
   const WordSentence* words() const override { return &words_; }
 
  private:
-  IndexKind first_kind() const {
-    WordReader reader(name_);
+  IndexKind first_kind(const std::string& file) const {
+    WordReader reader(file, true);
     WordSentence words;
     for (std::size_t block = 1; reader.next(words); ++block) {
       const std::string where = fmt::format("{}, block {}", name_, block);

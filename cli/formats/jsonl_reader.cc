@@ -9,6 +9,7 @@
 #include "formats/formats.h"
 #include "formats/jsonl_row.h"
 #include "formats/row_check.h"
+#include "io/standard_input.h"
 
 namespace taproot::cli {
 namespace {
@@ -16,8 +17,8 @@ namespace {
 class JsonlReader final : public TreeReader {
  public:
   explicit JsonlReader(const std::string& file)
-      : name_(file), stream_(std::fopen(file.c_str(), "re")) {
-    if (!stream_) fail("{} cannot be opened: {}", file, std::strerror(errno));
+      : name_(shown_name(file)), stream_(std::fopen(openable(file).c_str(), "re")) {
+    if (!stream_) fail("{} cannot be opened: {}", name_, std::strerror(errno));
     // The first tree says what is counted. The file may be a pipe, so rows that were read to find
     // it are kept.
     AnyRow row;

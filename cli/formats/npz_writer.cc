@@ -95,8 +95,8 @@ class NpzWriter final : public TreeWriter {
       exhausted.put(static_cast<std::uint8_t>(sentence.exhausted));
     }
     arrays.push_back(spilled_array("lengths", "<i4", sizeof(std::int32_t), lengths));
-    // Trees without replacement have Gumbel values, and only they can run out.
-    if (any_exhausted_ || has_gumbel()) {
+    // Only the best trees and those without replacement, which have Gumbel values, can run out.
+    if (any_exhausted_ || kind_ == IndexKind::kRank || has_gumbel()) {
       arrays.push_back(spilled_array("exhausted", "|b1", 1, exhausted));
     }
     write_npz(file_, name_, arrays);

@@ -36,6 +36,9 @@ class TextWriter final : public TreeWriter {
         line_.byte('/');
       }
       line_.number(row.heads[i]);
+      if (row.labels.empty()) continue;
+      line_.byte('/');
+      line_.text(row.labels[i]);
     }
     line_.byte('\n');
     line_.flush_if_full(file_);

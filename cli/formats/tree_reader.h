@@ -13,7 +13,8 @@ namespace taproot::cli {
 
 using AnyRow = std::variant<TreeRow, FailedRow, ExhaustedRow>;
 
-/// Reads what a TreeWriter wrote. The ending of the file says whether it is jsonl, npz or conllu;
+/// Reads what a TreeWriter wrote. The ending of the file says whether it is jsonl, npz or conllu,
+/// and the first byte where the file is standard input ("-");
 /// text cannot be read, because it does not keep everything. Throws InputError, naming the line or
 /// row, if the file does not have that form or a head is not a number within its sentence.
 class TreeReader {

@@ -7,13 +7,14 @@
 
 #include "error.h"
 #include "io/npy_reader.h"
+#include "io/standard_input.h"
 #include "io/text_lines.h"
 
 namespace taproot::cli {
 namespace {
 
 std::vector<std::uint64_t> read_npy(const std::string& path) {
-  NpyReader in(open_file(path), path);
+  NpyReader in(open_file(path), shown_name(path));
   in.require_integers();
   const NpyHeader& header = in.header();
   if (header.shape.size() != 1) {

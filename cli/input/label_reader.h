@@ -23,7 +23,7 @@ struct LabelScores {
 };
 
 /// Reads label scores from an .npz archive with `label_scores`, (n+1)x(n+1)xL numbers per sentence,
-/// one sentence after the other, and `lengths`. L is the number of label names.
+/// one sentence after the other or padded, and `lengths`. L is the number of label names.
 class LabelReader {
  public:
   LabelReader(const std::string& file, int labels);

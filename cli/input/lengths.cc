@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "error.h"
+#include "io/standard_input.h"
 
 namespace taproot::cli {
 namespace {
@@ -25,7 +26,7 @@ std::int32_t checked(const std::string& name, std::size_t index, std::int64_t n)
 // Parses numbers separated by blanks, from bytes that come in pieces.
 class TextLengths {
  public:
-  explicit TextLengths(const std::string& path) : path_(path) {}
+  explicit TextLengths(std::string path) : path_(std::move(path)) {}
 
   void add(std::string_view bytes) {
     for (const char c : bytes) {
@@ -63,7 +64,7 @@ class TextLengths {
     word_.clear();
   }
 
-  const std::string& path_;
+  std::string path_;
   std::string word_;
   std::vector<std::int32_t> lengths_;
 };
@@ -97,13 +98,13 @@ std::vector<std::int32_t> read_lengths(NpyReader& in) {
 std::vector<std::int32_t> read_lengths(const std::string& path) {
   const std::string content = describe_content(path);
   if (content == "an .npy array") {
-    NpyReader in(open_file(path), path);
+    NpyReader in(open_file(path), shown_name(path));
     return read_lengths(in);
   }
   if (content == "a zip archive") {
     fail("{} is a zip archive; lengths must be an .npy array of integers, or text", path);
   }
-  TextLengths text(path);
+  TextLengths text(shown_name(path));
   const auto source = open_file(path);
   std::array<char, 1 << 14> piece;
   while (const std::size_t got = source->read(piece.data(), piece.size())) {
@@ -116,14 +117,25 @@ RaggedArray::RaggedArray(const Archive& archive, const std::string& array, std::
     : values_(open_array(archive, array)), depth_(depth) {
   values_.require_floats();
   const NpyHeader& header = values_.header();
-  const bool rows = depth > 1 && header.shape.size() == 2 && header.shape[1] == depth;
-  if (header.shape.size() != 1 && !(rows && !header.fortran)) {
-    fail("{} must have one dimension (all sentences one after the other), and has shape {}",
-         values_.name(), header.shape_text());
+  const auto& shape = header.shape;
+  const bool rows = depth > 1 && shape.size() == 2 && shape[1] == depth;
+  const bool padded = (depth > 1 ? shape.size() == 4 && shape[3] == depth : shape.size() == 3) &&
+                      shape[1] == shape[2] && shape[1] > 0;
+  if (shape.size() != 1 && !rows && !padded) {
+    const std::string last = depth > 1 ? fmt::format(", {}", depth) : "";
+    fail(
+        "{} must have one dimension (all sentences one after the other) or be padded (B, N+1, "
+        "N+1{}), and has shape {}",
+        values_.name(), last, header.shape_text());
   }
+  if (shape.size() > 1 && header.fortran) {
+    fail("{} is in Fortran order; save it in C order, with numpy.ascontiguousarray",
+         values_.name());
+  }
+  if (padded) side_ = shape[1];
   NpyReader in = open_array(archive, "lengths");
   lengths_ = read_lengths(in);
-  check();
+  padded ? check_padded() : check();
 }
 
 void RaggedArray::check() const {
@@ -143,9 +155,24 @@ void RaggedArray::check() const {
   }
 }
 
+void RaggedArray::check_padded() const {
+  const NpyHeader& header = values_.header();
+  if (lengths_.size() != header.shape[0]) {
+    fail("{} has {} sentences (shape {}), but there are {} lengths beside it", values_.name(),
+         header.shape[0], header.shape_text(), lengths_.size());
+  }
+  for (std::size_t i = 0; i < lengths_.size(); ++i) {
+    if (cells(lengths_[i]) <= side_ * side_) continue;
+    fail("length {} of {} is {}, outside 0..{}, because its shape is {}; {}", i, values_.name(),
+         lengths_[i], side_ - 1, header.shape_text(), kLengthsCountWords);
+  }
+}
+
 void RaggedArray::skip(std::size_t sentences) {
   std::uint64_t count = 0;
-  for (; sentences > 0; --sentences) count += size(at_++);
+  for (; sentences > 0; --sentences, ++at_) {
+    count += side_ > 0 ? side_ * side_ * depth_ : size(at_);
+  }
   if (count > 0) values_.skip(count);
 }
 
@@ -153,7 +180,17 @@ template <typename T>
 void RaggedArray::read(std::vector<T>& out) {
   const auto count = static_cast<std::size_t>(size(at_));
   values_.require_plausible(count * sizeof(T));
-  values_.read(out, 0, count);
+  if (side_ > 0) {
+    const auto side = static_cast<std::size_t>(lengths_[at_]) + 1;
+    const std::size_t row = side * static_cast<std::size_t>(depth_);
+    for (std::size_t i = 0; i < side; ++i) {
+      values_.read(out, i * row, row);
+      values_.skip((side_ - side) * depth_);
+    }
+    values_.skip((side_ - side) * side_ * depth_);
+  } else {
+    values_.read(out, 0, count);
+  }
   out.resize(count);
   if (++at_ == lengths_.size()) values_.finish();
 }

@@ -10,6 +10,7 @@
 #include "error.h"
 #include "input/lengths.h"
 #include "input/score_source.h"
+#include "io/standard_input.h"
 
 namespace taproot::cli {
 namespace {
@@ -49,12 +50,21 @@ class ScoreReader::Impl {
     }
     if (files_.size() > 1) source_.reset();
     check_lengths(lengths_used);
+    check_slice();
+    at_ = options_.first_number;
   }
 
   std::size_t total() const {
     std::size_t sum = 0;
     for (const File& file : files_) sum += file.count;
     return sum;
+  }
+
+  std::size_t chosen() const {
+    const std::size_t begin = options_.first_number;
+    const std::size_t end = begin + total();
+    const std::size_t first = std::clamp(options_.first, begin, end);
+    return std::clamp(options_.last, first, end) - first;
   }
 
   bool next(Sentence& sentence) {
@@ -89,16 +99,33 @@ class ScoreReader::Impl {
   void check_lengths(std::size_t used) const {
     if (lengths_.path.empty() || used == lengths_.values.size()) return;
     fail(
-        "{} has {} lengths, but there are {} sentences in padded .npy batches; only those take "
-        "lengths from a file",
+        "{} has {} lengths, but there are {} sentences in padded batches without lengths of their "
+        "own; only those take lengths from a file",
         lengths_.path, lengths_.values.size(), used);
+  }
+
+  // An answer about no sentence would look like one about a file without sentences.
+  void check_slice() const {
+    const bool all = options_.first == 0 && options_.last == ~std::size_t{0};
+    if (all || chosen() > 0) return;
+    const std::size_t count = total();
+    const std::size_t begin = options_.first_number;
+    const std::string wanted =
+        options_.last == options_.first + 1 ? fmt::format("sentence {} is", options_.first)
+        : options_.last == ~std::size_t{0}
+            ? fmt::format("sentences {}: are", options_.first)
+            : fmt::format("sentences {}:{} are", options_.first, options_.last);
+    if (count == 0) fail("{} not in the input, which has no sentences", wanted);
+    fail("{} not in the input, whose {} sentences are numbered {} to {}", wanted, count, begin,
+         begin + count - 1);
   }
 
   void open() {
     if (source_) return;
     const std::string& path = options_.files[file_];
     source_ = open_scores(path, lengths_, files_[file_].first_length);
-    if (source_->count() != files_[file_].count) fail("{} changed while it was read", path);
+    if (source_->count() != files_[file_].count)
+      fail("{} changed while it was read", shown_name(path));
   }
 
   void close() {
@@ -115,8 +142,8 @@ class ScoreReader::Impl {
     } catch (const std::bad_alloc&) {
     } catch (const std::length_error&) {
     }
-    fail("{}: sentence {} with {} words does not fit into memory", options_.files[file_],
-         sentence.number, sentence.n);
+    fail("{}: sentence {} with {} words does not fit into memory",
+         shown_name(options_.files[file_]), sentence.number, sentence.n);
   }
 
   ReadOptions options_;
@@ -124,7 +151,7 @@ class ScoreReader::Impl {
   std::vector<File> files_;
   std::size_t file_ = 0;
   std::size_t in_file_ = 0;  // Sentences of the file that are read or skipped.
-  std::size_t at_ = 0;       // The same over all files.
+  std::size_t at_ = 0;       // The number of the next sentence.
   std::unique_ptr<ScoreSource> source_;
 };
 
@@ -136,5 +163,6 @@ ScoreReader& ScoreReader::operator=(ScoreReader&&) noexcept = default;
 bool ScoreReader::next(Sentence& sentence) { return impl_->next(sentence); }
 
 std::size_t ScoreReader::total() const { return impl_->total(); }
+std::size_t ScoreReader::chosen() const { return impl_->chosen(); }
 
 }  // namespace taproot::cli

@@ -14,13 +14,18 @@ namespace taproot::cli {
 
 struct ReadOptions {
   /// .npy (one (n+1)x(n+1) matrix, or a padded batch (B, N+1, N+1)) or .npz (`scores`, all matrices
-  /// one after the other, and `lengths`; or one 2-D array per sentence, in the archive's order).
+  /// one after the other or padded, and `lengths`; or one 2-D array per sentence, in the archive's
+  /// order). "-" is standard input.
   std::vector<std::string> files;
-  /// The file of the lengths of padded .npy batches: an .npy of integers, or text. May be empty.
+  /// The file of the lengths of padded batches that have none beside them: an .npy of integers, or
+  /// text. May be empty.
   std::string lengths;
   /// Whether the files hold weights. Their logs are taken: 0 gives -inf, a negative weight NaN.
   bool weights = false;
-  /// Sentences first, ..., last - 1 of all files together are read, the others are skipped.
+  /// The number of the first sentence. The others follow.
+  std::size_t first_number = 0;
+  /// Sentences with the numbers first, ..., last - 1 are read, the others are skipped. Of those at
+  /// least one must be there, unless all sentences are asked for.
   std::size_t first = 0;
   std::size_t last = ~std::size_t{0};
 };
@@ -31,7 +36,7 @@ struct BadWeight {
   double value = 0;
 };
 
-/// One sentence. Its number counts over all files, also in a slice.
+/// One sentence. Its number counts over all files, from first_number on, also in a slice.
 struct Sentence {
   std::size_t number = 0;
   int n = 0;
@@ -61,6 +66,8 @@ class ScoreReader {
   bool next(Sentence& sentence);
   /// The number of sentences in all files, whatever the slice.
   std::size_t total() const;
+  /// The number of sentences that next() will give.
+  std::size_t chosen() const;
 
  private:
   class Impl;

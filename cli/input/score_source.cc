@@ -9,6 +9,7 @@
 #include "input/lengths.h"
 #include "io/archive.h"
 #include "io/npy_reader.h"
+#include "io/standard_input.h"
 
 namespace taproot::cli {
 namespace {
@@ -72,7 +73,7 @@ class MatrixSource final : public ScoreSource {
   NpyReader in_;
 };
 
-// .npy with a batch (B, N+1, N+1).
+// A batch (B, N+1, N+1), alone in .npy or as `scores` of an .npz, without lengths of its own.
 class PaddedSource final : public ScoreSource {
  public:
   PaddedSource(NpyReader in, const PaddedLengths& lengths, std::size_t first)
@@ -106,6 +107,8 @@ class PaddedSource final : public ScoreSource {
 
   void read(Sentence& sentence) override {
     sentence.n = use_lengths_ ? lengths_[at_] : static_cast<int>(side_) - 1;
+    in_.require_plausible(in_.header().fortran ? in_.header().count * in_.header().width
+                                               : cells(sentence.n) * in_.header().width);
     with_values(sentence, in_.is_double(), [&](auto& values) {
       if (in_.header().fortran) {
         gather(values, static_cast<std::size_t>(sentence.n) + 1);
@@ -126,8 +129,9 @@ class PaddedSource final : public ScoreSource {
     lengths_ = std::span(lengths.values).subspan(first, count_);
     for (std::size_t i = 0; i < count_; ++i) {
       if (lengths_[i] > most) {
-        fail("{}: length {} is {}, outside 0..{}, because {} has shape {}", lengths.path, first + i,
-             lengths_[i], most, in_.name(), in_.header().shape_text());
+        fail("{}: length {} is {}, outside 0..{}, because {} has shape {}; {}", lengths.path,
+             first + i, lengths_[i], most, in_.name(), in_.header().shape_text(),
+             kLengthsCountWords);
       }
     }
   }
@@ -164,7 +168,7 @@ class PaddedSource final : public ScoreSource {
   std::tuple<std::vector<float>, std::vector<double>> all_;  // Fortran order only; one is empty.
 };
 
-// .npz with `scores` and `lengths`.
+// .npz with `scores`, padded or one sentence after the other, and `lengths`.
 class RaggedSource final : public ScoreSource {
  public:
   explicit RaggedSource(const Archive& archive) : array_(archive, "scores", 1) {}
@@ -193,8 +197,10 @@ class EntriesSource final : public ScoreSource {
         fmt::format("{}: {} (sentence {})", archive_.path(), quoted(entry.name), sentence.number);
     NpyReader in(archive_.open(entry), name);
     if (in.header().shape.size() == 3) {
-      fail("{} is a batch of shape {}; save it alone, with numpy.save, and use --lengths", name,
-           in.header().shape_text());
+      fail(
+          "{} is a batch of shape {}; a batch must have the name 'scores', with 'lengths' beside "
+          "it",
+          name, in.header().shape_text());
     }
     if (in.header().shape.size() == 1 && entry.name == "scores") {
       fail("{} has all sentences in one array, but there is no array 'lengths' beside it", name);
@@ -207,26 +213,35 @@ class EntriesSource final : public ScoreSource {
   std::size_t at_ = 0;
 };
 
-std::unique_ptr<ScoreSource> open_npz(const std::string& path) {
+std::unique_ptr<ScoreSource> open_npz(const std::string& path, const PaddedLengths& lengths,
+                                      std::size_t first_length) {
   Archive archive(path);
-  if (archive.entries().empty()) fail("{} has no arrays", path);
+  if (archive.entries().empty()) fail("{} has no arrays", archive.path());
   if (archive.find("lengths") != nullptr) return std::make_unique<RaggedSource>(archive);
+  if (archive.find("scores") != nullptr) {
+    NpyReader scores = open_array(archive, "scores");
+    if (scores.header().shape.size() == 3) {
+      scores.require_floats();
+      return std::make_unique<PaddedSource>(std::move(scores), lengths, first_length);
+    }
+  }
   return std::make_unique<EntriesSource>(std::move(archive));
 }
 
 std::unique_ptr<ScoreSource> open_npy(const std::string& path, const PaddedLengths& lengths,
                                       std::size_t first_length) {
+  const std::string name = shown_name(path);
   if (const std::string content = describe_content(path); content == "a zip archive") {
-    fail("{} is not an .npy array but a zip archive; rename it to end in .npz", path);
+    fail("{} is not an .npy array but a zip archive; rename it to end in .npz", name);
   }
-  NpyReader in(open_file(path), path);
+  NpyReader in(open_file(path), name);
   in.require_floats();
   const std::size_t dimensions = in.header().shape.size();
   if (dimensions == 2) return std::make_unique<MatrixSource>(std::move(in));
   if (dimensions == 3) {
     return std::make_unique<PaddedSource>(std::move(in), lengths, first_length);
   }
-  fail("{} must be a matrix (n+1, n+1) or a batch (B, N+1, N+1), and has shape {}", path,
+  fail("{} must be a matrix (n+1, n+1) or a batch (B, N+1, N+1), and has shape {}", name,
        in.header().shape_text());
 }
 
@@ -234,10 +249,15 @@ std::unique_ptr<ScoreSource> open_npy(const std::string& path, const PaddedLengt
 
 std::unique_ptr<ScoreSource> open_scores(const std::string& path, const PaddedLengths& lengths,
                                          std::size_t first_length) {
-  if (path.ends_with(".npz")) return open_npz(path);
+  if (path.ends_with(".npz")) return open_npz(path, lengths, first_length);
   if (path.ends_with(".npy")) return open_npy(path, lengths, first_length);
   const std::string content = describe_content(path);
   const bool array = content == "an .npy array";
+  if (is_standard_input(path)) {
+    if (array) return open_npy(path, lengths, first_length);
+    if (content == "a zip archive") return open_npz(path, lengths, first_length);
+    fail("standard input is {}; it must be an .npy array or an .npz archive", content);
+  }
   if (array || content == "a zip archive") {
     fail("{} ends neither in .npy nor in .npz, but is {}; rename it to end in {}", path, content,
          array ? ".npy" : ".npz");

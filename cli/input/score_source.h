@@ -35,7 +35,8 @@ struct PaddedLengths {
   std::vector<std::int32_t> values;
 };
 
-/// Opens a file by its ending. `first_length` is where its lengths begin.
+/// Opens a file by its ending, or standard input by its content. `first_length` is where its
+/// lengths begin.
 std::unique_ptr<ScoreSource> open_scores(const std::string& path, const PaddedLengths& lengths,
                                          std::size_t first_length);
 

@@ -30,7 +30,7 @@ std::optional<std::int32_t> to_number(std::string_view text) {
 
 class WordReader::Impl {
  public:
-  explicit Impl(const std::string& file) : in_(file), conllu_(file.ends_with(".conllu")) {}
+  Impl(const std::string& file, bool conllu) : in_(file), conllu_(conllu) {}
 
   bool next(WordSentence& sentence) {
     sentence.words.clear();
@@ -171,7 +171,9 @@ class WordReader::Impl {
   std::string line_;
 };
 
-WordReader::WordReader(const std::string& file) : impl_(std::make_unique<Impl>(file)) {}
+WordReader::WordReader(const std::string& file) : WordReader(file, file.ends_with(".conllu")) {}
+WordReader::WordReader(const std::string& file, bool conllu)
+    : impl_(std::make_unique<Impl>(file, conllu)) {}
 WordReader::~WordReader() = default;
 
 bool WordReader::next(WordSentence& sentence) { return impl_->next(sentence); }

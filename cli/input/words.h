@@ -26,6 +26,8 @@ struct WordSentence {
 class WordReader {
  public:
   explicit WordReader(const std::string& file);
+  /// The same, whatever the ending of the file says.
+  WordReader(const std::string& file, bool conllu);
   ~WordReader();
 
   bool next(WordSentence& sentence);

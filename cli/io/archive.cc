@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "error.h"
+#include "io/standard_input.h"
 #include "io/zip_error.h"
 
 namespace taproot::cli {
@@ -80,22 +81,22 @@ class EntrySource final : public ByteSource {
 
 }  // namespace
 
-Archive::Archive(const std::string& path) : path_(path) {
+Archive::Archive(const std::string& path) : path_(shown_name(path)) {
   // libzip would not say that a file is missing, a folder, empty or of another kind.
   const std::string content = describe_content(path);
   if (content == "an .npy array") {
-    fail("{} is not an archive but an .npy array; rename it to end in .npy", path);
+    fail("{} is not an archive but an .npy array; rename it to end in .npy", path_);
   }
   int code = 0;
-  archive_.reset(zip_open(path.c_str(), ZIP_RDONLY, &code), [](zip_t* archive) {
+  archive_.reset(zip_open(openable(path).c_str(), ZIP_RDONLY, &code), [](zip_t* archive) {
     if (archive != nullptr) zip_discard(archive);
   });
   if (!archive_) {
     const std::string reason = zip_message(code, errno);
     if (content == "a zip archive") {
-      fail("{} is a damaged or truncated archive: {}", path, reason);
+      fail("{} is a damaged or truncated archive: {}", path_, reason);
     }
-    fail("{} is not an .npz archive but {} ({})", path, content, reason);
+    fail("{} is not an .npz archive but {} ({})", path_, content, reason);
   }
   const zip_int64_t count = zip_get_num_entries(archive_.get(), 0);
   for (zip_int64_t i = 0; i < count; ++i) add(static_cast<std::uint64_t>(i));

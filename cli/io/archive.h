@@ -28,6 +28,7 @@ class Archive {
   /// encryption, and no name twice.
   explicit Archive(const std::string& path);
 
+  /// As messages name it.
   const std::string& path() const { return path_; }
   /// In the archive's order.
   const std::vector<Entry>& entries() const { return entries_; }

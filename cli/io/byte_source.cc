@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "error.h"
+#include "io/standard_input.h"
 
 namespace taproot::cli {
 namespace {
@@ -21,9 +22,9 @@ constexpr std::uint64_t kWindow = std::uint64_t{16} << 20;
 
 class FileSource final : public ByteSource {
  public:
-  explicit FileSource(const std::string& path) : path_(path) {
+  explicit FileSource(const std::string& path) : path_(shown_name(path)) {
     // O_NONBLOCK, so that a named pipe without a writer is an error and does not block.
-    file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    file_ = ::open(openable(path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file_ < 0) fail("{} cannot be opened: {}", path_, std::strerror(errno));
     try {
       check();

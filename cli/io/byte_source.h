@@ -30,7 +30,7 @@ class ByteSource {
 
 /// Opens a regular file. It is mapped one window at a time, because a mapping of the whole file
 /// would count as memory of the process. Throws InputError if the file cannot be opened, is empty
-/// or is not a regular file.
+/// or is not a regular file. "-" is standard input.
 std::unique_ptr<ByteSource> open_file(const std::string& path);
 
 /// `text` in quotes, shortened, with bytes that are not printable ASCII escaped.

@@ -9,6 +9,7 @@
 
 #include "core/utf8.h"
 #include "error.h"
+#include "io/standard_input.h"
 
 namespace taproot::cli {
 namespace {
@@ -23,14 +24,14 @@ bool is_utf8(std::string_view text) {
 
 }  // namespace
 
-TextLines::TextLines(const std::string& path) : path_(path) {
+TextLines::TextLines(const std::string& path) : path_(shown_name(path)) {
   // A folder can be opened like a file, and then reads as an empty one.
   struct stat status;
   if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
-    fail("{} is a folder, not a file", path);
+    fail("{} is a folder, not a file", path_);
   }
-  in_.open(path, std::ios::binary);
-  if (!in_) fail("{} cannot be opened: {}", path, std::strerror(errno));
+  in_.open(openable(path), std::ios::binary);
+  if (!in_) fail("{} cannot be opened: {}", path_, std::strerror(errno));
 }
 
 bool TextLines::next(std::string& line) {

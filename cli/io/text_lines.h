@@ -14,6 +14,7 @@ class TextLines {
   explicit TextLines(const std::string& path);
 
   bool next(std::string& line);
+  /// As messages name it.
   const std::string& path() const { return path_; }
   /// The number of the line that was read last, from 1.
   std::size_t number() const { return number_; }

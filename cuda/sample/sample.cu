@@ -37,7 +37,7 @@ std::size_t sample_scratch_doubles(const SampleArgs& args) {
   const Sizes sizes(args);
   const std::size_t size = args.batch.size;
   std::size_t doubles = static_cast<std::size_t>(fallback_scratch(args.batch.max_n)) *
-                        kFallbackThreads * kFallbackBlocks;
+                        kFallbackWarps * kFallbackBlocks;
   if (sizes.table_bytes > kMostShared) {
     doubles = std::max(doubles, size * sizes.nodes * sizes.table_blocks * kTableThreads * 2);
   }
@@ -66,7 +66,7 @@ void launch_sample(const SampleArgs& args, void* stream) {
     launch(&walk_kernel<false>, walks, kWalkThreads, 0, stream, args);
   }
   launch(&fallback_tables_kernel, size, 256, 0, stream, args);
-  launch(&fallback_kernel, kFallbackBlocks, kFallbackThreads, 0, stream, args);
+  launch(&fallback_kernel, kFallbackBlocks, kFallbackWarps * kWarp, 0, stream, args);
 }
 
 }  // namespace taproot::cuda

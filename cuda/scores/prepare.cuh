@@ -283,8 +283,8 @@ __device__ inline void find_keys(const double* weights, int n, bool single, Vect
   __syncthreads();
 }
 
-/// Position 1 takes `last` or, if that is 0, the word with the largest key among those that may
-/// come last. The others follow with falling keys.
+/// Puts the word `last` at position 1 or, if `last` is 0, the word with the largest key among the
+/// words that may be eliminated last. The other words get positions 2 to n by decreasing key.
 __device__ inline void assign_positions(int n, int last, Vectors& v) {
   __shared__ int chosen;
   if (warp_id() == 0) {

@@ -172,6 +172,7 @@ def plot_sentences(figure, sentences):
             axes.axhline(1, color="#000000", linewidth=1)
             axes.set_xscale("log")
             axes.set_yscale("log")
+            axes.set_xlim(3e-4, 100)  # Room for the name of the first tick within the panel.
             axes.set_ylim(low / 2, high * 2)
             axes.set_yticks([1e-6, 1e-4, 1e-2, 1, 1e2], ["≤ 1e-6", "1e-4", "0.01", "1", "100"])
             axes.set_xticks([1e-3, 1e-2, 0.1, 1, 10], ["≤ 0.001", "0.01", "0.1", "1", "10"])

@@ -2,7 +2,7 @@
 //
 // Labeled trees. The score of edge h -> m with label l is S[h][m] + L[h][m][l]: a labeled tree's
 // weight is the product over its edges, so for inference an edge counts with the sum over its
-// labels, for decoding with the best of them, and given the edge a label is drawn by its share.
+// labels, for decoding with the best of them, and given the edge a label is sampled by its share.
 // Everything else works on the edge scores that come out.
 #pragma once
 
@@ -70,9 +70,13 @@ TAPROOT_API ScoreView add_labels(const ScoreView& scores, const LabelView& label
 /// heads in 0..n, other than the word itself.
 TAPROOT_API void best_labels(const LabelView& labels, TreeView heads, std::span<std::int32_t> out);
 
-/// A label for each word's edge, label l with probability exp(L[h][m][l]) / sum: given a tree drawn
-/// from the log-sum scores, that makes a sample of a labeled tree. Depends on (seed, sentence id,
-/// sample) alone.
+/// The best label of every edge, row-major [n+1][n+1], the first of equal ones; 0 in column 0 and
+/// on the diagonal. Throws if the size is not this. O(n^2 labels).
+TAPROOT_API void best_edge_labels(const LabelView& labels, std::span<std::int32_t> out);
+
+/// A label for each word's edge, label l with probability exp(L[h][m][l]) / sum: given a tree
+/// sampled from the log-sum scores, that makes a sample of a labeled tree. Depends on (seed,
+/// sentence id, sample) alone.
 TAPROOT_API void sample_labels(const LabelView& labels, TreeView heads, std::uint64_t seed,
                                std::uint64_t id, std::uint32_t sample, std::span<std::int32_t> out);
 

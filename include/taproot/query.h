@@ -72,14 +72,15 @@ TAPROOT_API double kl_divergence(const Factorization& p, const Factorization& q,
                                  Workspace& workspace);
 TAPROOT_API double kl_divergence(const Factorization& p, const Factorization& q);
 
-/// Z_multi / Z_single >= 1 of the same scores: how many multi-root trees one draws on average until
-/// one of them has a single root. `f` may have either rule. +inf where no tree has a single root,
-/// and beyond double's range. Cost: one elimination under the other rule.
+/// Z_multi / Z_single >= 1 of the same scores: how many multi-root trees one samples on average
+/// until one of them has a single root. `f` may have either rule. +inf where no tree has a single
+/// root, and beyond double's range. Cost: one elimination under the other rule.
 TAPROOT_API double expected_tries(const Factorization& f, Workspace& workspace);
 TAPROOT_API double expected_tries(const Factorization& f);
 
-/// Expected number of head draws of Wilson's random walk: multi-root as it stands, single-root
-/// given a root drawn from root_marginals(). +inf beyond double's range. Cost: marginals().
+/// Expected number of steps of Wilson's random walk, each of which samples one head: multi-root as
+/// it stands, single-root given a root sampled from root_marginals(). +inf beyond double's range.
+/// Cost: marginals().
 TAPROOT_API double expected_steps(const Factorization& f, Workspace& workspace);
 TAPROOT_API double expected_steps(const Factorization& f);
 

@@ -95,8 +95,9 @@ class TAPROOT_API WithoutReplacementSampler {
   /// were sampled or because of what status() says. Throws for beam, which has no next tree.
   bool next(std::span<std::int32_t> heads, WithoutReplacementTree& tree, Workspace& workspace);
 
-  /// kappa for the trees so far, whether or not more are sampled later; -inf if those were all
-  /// (list: or if less than 1e-8 is left). Throws for beam.
+  /// The threshold kappa for the trees that next() has given so far; later trees do not change what
+  /// it means for these. It is -inf if no tree is left, and for `list` also if the probability of
+  /// the trees that are left is below 1e-8. Throws for beam.
   double kappa(Workspace& workspace);
 
   /// The first k trees, whatever was sampled before; all of them if there are no more than k. For

@@ -492,7 +492,7 @@ class DependencyTrees:
         return self._pair(self._core.cross_entropy, other, "cross_entropy")
 
     def expected_tries(self) -> Any:
-        """Z_multi / Z_single: how many multi-root trees one draws until one of them has a single root.
+        """Z_multi / Z_single: how many multi-root trees one samples until one of them has a single root.
 
         >>> round(DependencyTrees(np.zeros((3, 3))).expected_tries(), 6)
         1.5
@@ -500,27 +500,40 @@ class DependencyTrees:
         return self._scalar(self._core.expected_tries)
 
     def expected_steps(self) -> Any:
-        """How many heads Wilson's random walk draws, on average.
+        """How many heads Wilson's random walk samples, on average.
 
         >>> DependencyTrees(np.zeros((3, 3))).expected_steps()  # Given its root, two words take one.
         1.0
         """
         return self._scalar(self._core.expected_steps)
 
-    def draw(self, words: Sequence[str] | None = None, threshold: float = 0.01) -> Drawing:
-        """The edges of a single sentence as arcs above its words, as dark as they are probable: for a notebook, or
+    def draw(
+        self,
+        words: Sequence[str] | None = None,
+        threshold: float = _taproot.DRAW_THRESHOLD,
+        labels: Sequence[str] | None = None,
+    ) -> Drawing:
+        """The edges of a single sentence as arcs above its words, each with its probability: for a notebook, or
         ``.save(path)``.
 
         ``words`` is a list, or a string with spaces between them. Edges of a probability below ``threshold`` are left
-        out.
+        out. ``labels`` are the names of the labels, in the order of ``label_scores``: each edge then also bears the
+        name of its most probable label.
 
-        >>> DependencyTrees(np.zeros((3, 3))).draw("Time flies").svg.count("<path")
+        >>> DependencyTrees(np.zeros((3, 3))).draw("Time flies").svg.count("50%")
         4
         """
         if not self._single:
             raise ValueError("a drawing is of one sentence: take one of the batch, d[b]")
+        of_edges: list[str] = []
+        if labels is not None:
+            if self._label_count is None:
+                raise ValueError("labels need label_scores")
+            names = as_words(labels, self._label_count, "labels", "label")
+            best = self._arrangement.turned(self.label_marginals().argmax(axis=-1))
+            of_edges = [names[label] for label in best.ravel()]
         p = np.ascontiguousarray(self._arrangement.turned(self.marginals()))
-        return Drawing(_taproot.marginals_svg(as_words(words, self._n), p, float(threshold)))
+        return Drawing(_taproot.marginals_svg(as_words(words, self._n), p, float(threshold), of_edges))
 
     # Trees.
 

@@ -40,7 +40,7 @@ class BestTrees:
 
 @dataclass(frozen=True, eq=False)
 class WithoutReplacementSample:
-    """Different trees, in the order in which they were drawn.
+    """Different trees, in the order in which they were sampled.
 
     ``heads`` has shape (k, n); of a batch (k, B, N). ``log_prob`` is that of the tree; ``gumbel`` the same perturbed,
     of which the sample has the k largest; ``kappa`` the (k+1)-th. ``weights`` are the Horvitz-Thompson weights p/q:

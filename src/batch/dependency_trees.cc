@@ -61,8 +61,9 @@ const Factorization& DependencyTrees::Impl::factor(std::size_t b, bool make,
 
 namespace {
 
-// Puts label sums and constraints into the scores, in memory of the batch. A view stays where its
-// memory is when the vector around it moves.
+// Adds the label sums to the scores of sentence b and applies its constraints. The new scores are
+// in d.memory, whose inner vectors keep their addresses when the batch moves, so the views stay
+// valid.
 void apply(DependencyTrees::Impl& d, std::span<const Constraints> constraints, std::size_t b) {
   const std::size_t copies = d.labeled() ? 2 : 1;
   const auto replace = [&](ScoreView& view, LabelSum sum, std::vector<double>& memory) {

@@ -14,11 +14,11 @@ namespace taproot::detail {
 /// Sampling "auto" gives up a walk, and un-eliminates instead, once it would take more than
 /// most_steps(n) steps in all or more than kHeadsPerWord heads for one word. The limit for each
 /// word recognizes two words that attract each other after a few dozen steps, and the limit on all
-/// steps recognizes longer cycles; docs/benchmarks.md has the figures. In short sentences a walk
-/// gives up earlier. In long ones un-eliminating even one tree in a thousand would keep a GPU
-/// waiting for it, so that ordinary walks must never meet the limit.
-inline constexpr std::int64_t kStepsPerWord = 16;
-inline constexpr std::int64_t kStepsPerWordIfShort = 7;
+/// steps recognizes longer cycles. Both are chosen so that "auto" takes at most twice as long as
+/// "elimination" whatever the weights; docs/benchmarks.md has the figures. Un-eliminating a short
+/// sentence takes less time per word, so there a walk gives up earlier.
+inline constexpr std::int64_t kStepsPerWord = 9;
+inline constexpr std::int64_t kStepsPerWordIfShort = 6;
 inline constexpr int kMostShortWords = 15;
 TAPROOT_HOST_DEVICE constexpr std::int64_t most_steps(int n) {
   return n * (n <= kMostShortWords ? kStepsPerWordIfShort : kStepsPerWord);

@@ -24,7 +24,7 @@ class Parallel {
   Parallel& operator=(const Parallel&) = delete;
 
   int threads() const { return threads_.load(std::memory_order_relaxed); }
-  /// As in the constructor; counts from the next loop on.
+  /// As in the constructor; takes effect with the next loop.
   void set_threads(int threads);
 
   /// Calls body(begin, end) for ranges that cover 0..count, in any order, from any thread; the

@@ -119,8 +119,8 @@ class Elimination {
     double* HWY_RESTRICT after = row(k - 2);
     const double next_weight = k - 1 >= top ? next[k] : 0.0;
     const double after_weight = k - 2 >= top ? after[k] : 0.0;
-    // Divide by the pivot first: the quotient is at most 1, so an underflow here is as harmless as
-    // one in an entry of the matrix.
+    // sum(ahead.own) is divided by the pivot before it is multiplied. The quotient is at most 1, so
+    // the product underflows only where the entry of the matrix that it belongs to would, too.
     const double next_pivot =
         multiply_add(next_weight, sum(ahead.own) * inverse_pivot, sum(ahead.next));
     ahead = {broadcast(0.0), broadcast(0.0)};

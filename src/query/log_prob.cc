@@ -7,8 +7,43 @@
 #include "query/query.h"
 #include "taproot/tree.h"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "query/log_prob.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+// The includes below follow foreach_target.h, because they are compiled once per target.
+#include "core/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace taproot::detail::HWY_NAMESPACE {
+namespace {
+
+// The sum of scaled_score() over a tree's edges. It is compiled per target for the fused
+// multiply-add, which is a call of the C library elsewhere. Four sums do not wait for each other.
+double tree_score(const ScoreTable& table, const std::int32_t* heads) {
+  const auto score = [&](int m) {
+    const int head = heads[m - 1];
+    const double s = table.row(head)[m];
+    return s == -HUGE_VAL ? s : minus_k_ln2(s, table.scale_of(head, m));
+  };
+  double sums[4] = {};
+  int m = 1;
+  for (; m + 3 <= table.n; m += 4) {
+    for (int i = 0; i < 4; ++i) sums[i] += score(m + i);
+  }
+  for (; m <= table.n; ++m) sums[0] += score(m);
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+}  // namespace
+}  // namespace taproot::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace taproot {
 namespace detail {
+
+HWY_EXPORT(tree_score);
+
 namespace {
 
 // Subtracts x * y without rounding, unless it underflows.
@@ -50,9 +85,7 @@ double exact_tree_log_prob(const FactorData& data, const std::int32_t* heads) {
 
 double tree_log_prob(const FactorData& data, const std::int32_t* heads) {
   if (!data.tame) return exact_tree_log_prob(data, heads);
-  double sum = 0;
-  for (int m = 1; m <= data.table.n; ++m) sum += scaled_score(data.table, heads[m - 1], m);
-  return sum - scaled_log_partition(data);
+  return HWY_DYNAMIC_DISPATCH(tree_score)(data.table, heads) - scaled_log_partition(data);
 }
 
 }  // namespace detail
@@ -69,3 +102,4 @@ double log_prob(const Factorization& f, TreeView heads) {
 }
 
 }  // namespace taproot
+#endif  // HWY_ONCE

@@ -40,8 +40,8 @@ Constraints& Constraints::allow_roots(std::span<const std::int32_t> words) {
     has_roots_ = true;
     return *this;
   }
-  // Both calls hold. A word that only one of them names is forbidden, not forgotten: fits() asks
-  // for every word that was named.
+  // A word is allowed as a root only if both calls name it. A word that one call names gets a
+  // forbidden edge instead of being dropped, because fits() checks every word that was named.
   const auto names = [](const auto& list, std::int32_t word) {
     return std::find(list.begin(), list.end(), word) != list.end();
   };

@@ -10,8 +10,8 @@ namespace taproot::detail {
 /// weights[h - first][m] = exp(S[h][m]) 2^-(scale[m] (+ root_scale for h = 0)) for heads
 /// first..last-1 and all columns of the table, and 0 where the edge is forbidden. The error is at
 /// most 1 unit in the last place. If `sums` is not null, it receives the sums of the columns over
-/// these heads (ld entries). Returns an exponent e such that every weight of an allowed edge that
-/// was stored as 0 is at most 2^e, or -inf if there is none.
+/// these heads (ld entries). An allowed edge whose weight is too small for a double is stored as 0.
+/// Returns an exponent e such that all such weights are at most 2^e, or -inf if no edge was lost.
 double fill_weights(const ScoreTable& table, int first, int last, double* weights,
                     double* sums = nullptr);
 

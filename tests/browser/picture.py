@@ -15,7 +15,9 @@ def main(page, sentence, word, scheme, out):
     try:
         browser.prefer(driver, scheme)
         browser.open_report(driver, f"{pathlib.Path(page).resolve().as_uri()}#{sentence}", sentence)
-        driver.find_element("css selector", f"#drawing text[data-i='{word}']").click()
+        button = driver.find_element("css selector", f"#words button[data-word='{word}']")
+        if button.get_attribute("aria-pressed") != "true":
+            button.click()
         driver.save_screenshot(out)
     finally:
         driver.quit()

@@ -2,6 +2,8 @@
 //
 // What the command line accepts and refuses, and whether its help, manual and completions agree.
 #include <cctype>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "program.h"
@@ -14,8 +16,10 @@ const std::string kData = TAPROOT_DATA;
 TEST_F(Cli, RefusesWhatMakesNoSense) {
   const std::string demo = kData + "/demo.npz";
   const std::pair<std::string, std::string> cases[] = {
-      {"", "subcommand is required"},
-      {"fly " + demo, "subcommand is required"},
+      {"", "name a command, one of logz, entropy,"},
+      {"fly " + demo, "there is no command 'fly'; the commands are logz, entropy,"},
+      {demo, "the command comes before the file, for example: taproot info " + demo},
+      {"--quiet logz " + demo, "no option --quiet before a command"},
       {"logz", "FILE"},
       {"logz nothing.npz", "nothing.npz"},
       {"logz " + kData, kData},
@@ -25,10 +29,15 @@ TEST_F(Cli, RefusesWhatMakesNoSense) {
       {"marginals " + demo + " --format text", "marginals"},
       {"logz " + demo + " --format xml", "--format"},
       {"logz " + demo + " --threads -1", "--threads"},
-      {"logz " + demo + " --sentences 3", "A:B"},
+      {"logz " + demo + " --sentences 24", "sentence 24 is not in the input, whose 24 sentences"},
+      {"sample " + demo + " --sentences 30:40", "sentences 30:40 are not in the input"},
+      {"marginals " + demo + " --sentences 24:", "numbered 0 to 23"},
+      {"logz " + demo + " --sentences 5:5", "the range '5:5' is empty"},
       {"logz " + demo + " --sentences 5:3", "5:3"},
       {"logz " + demo + " --sentences a:b", "a:b"},
-      {"logz " + demo + " --force 3", "head>modifier"},
+      {"logz " + demo + " --force 3", "HEAD:MODIFIER"},
+      {"logz --force " + demo, "HEAD:MODIFIER"},
+      {"logz " + demo + " --constraints nothing.txt", "nothing.txt"},
       {"logz " + demo + " --force '3>3'", "3>3"},
       {"logz " + demo + " --forbid 'x>3'", "x>3"},
       {"logz " + demo + " --roots 0", "--roots"},
@@ -37,8 +46,10 @@ TEST_F(Cli, RefusesWhatMakesNoSense) {
       {"sample " + demo + " --algorithm gibbs", "gibbs"},
       {"sample " + demo + " --algorithm wilson", "wilson"},
       {"swor " + demo + " --algorithm wilson", "wilson"},
-      {"edges " + demo + " --format jsonl", "--format"},
-      {"info " + demo + " --format jsonl", "--format"},
+      {"edges " + demo + " --format npz", "--format"},
+      {"info " + demo + " --format conllu", "--format"},
+      {"report " + demo + " --format svg", "--format"},
+      {"marginals " + demo + " --threshold 2", "--threshold"},
       {"report " + demo + " --floor nan", "--floor"},
       {"sample " + demo + " --format npz", "npz"},
       {"sample " + demo + " --format conllu", "words"},
@@ -69,6 +80,103 @@ TEST_F(Cli, RefusesWhatMakesNoSense) {
     EXPECT_NE((result.errors + result.out).find(fragment), std::string::npos)
         << arguments << "\n"
         << result.errors << result.out;
+  }
+}
+
+TEST_F(Cli, SuggestsWhatWasMeant) {
+  const std::string demo = " " + kData + "/demo.npz";
+  const std::pair<std::string, std::string> cases[] = {
+      {"sampel" + demo, "there is no command 'sampel'; did you mean 'sample'?"},
+      {"marginal" + demo, "did you mean 'marginals'?"},
+      {"sample" + demo + " --sed 3", "sample: there is no option --sed; did you mean --seed?"},
+      {"sample" + demo + " --sentence 3", "did you mean --sentences?"},
+      {"logz" + demo + " --qqqq", "logz: there is no option --qqqq\n"},
+      {"eval a.jsonl b.jsonl --gold g.conllu", "eval: there is one argument too many: 'b.jsonl'"},
+  };
+  for (const auto& [arguments, fragment] : cases) {
+    const Result result = run(arguments);
+    EXPECT_EQ(result.code, 2) << arguments;
+    EXPECT_TRUE(result.out.empty()) << result.out;
+    EXPECT_NE(result.errors.find(fragment), std::string::npos) << result.errors;
+  }
+}
+
+// Nothing is written that its name does not say, and nothing is read before that is known.
+TEST_F(Cli, RefusesEndingsThatACommandCannotWrite) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"logz", "conllu"},   {"logz", "tsv"},   {"entropy", "svg"}, {"marginals", "conllu"},
+      {"marginals", "txt"}, {"argmax", "foo"}, {"argmax", "json"}, {"sample", "jsonl.gz"},
+      {"swor", "tsv"},      {"kbest", "csv"},  {"mbr", "npy"},     {"edges", "npz"},
+      {"edges", "tsv"},     {"show", "jpg"},   {"show", "html"},   {"report", "svg"},
+      {"report", "txt"},    {"info", "npz"},
+  };
+  for (const auto& [command, ending] : cases) {
+    const std::string out = file("out." + ending);
+    const Result result = run(command + " nothing.npz -o " + out);
+    EXPECT_EQ(result.code, 2) << command << ending;
+    EXPECT_NE(result.errors.find(out + " ends in ."), std::string::npos) << result.errors;
+    EXPECT_NE(result.errors.find("let it end in one of"), std::string::npos) << result.errors;
+    EXPECT_FALSE(std::filesystem::exists(out));
+  }
+  const Result both = run("show nothing.npz --format png -o " + file("a.svg"));
+  EXPECT_EQ(both.code, 2);
+  EXPECT_NE(both.errors.find("a.svg ends in .svg, but --format says png"), std::string::npos);
+  EXPECT_EQ(run("convert nothing.jsonl -o " + file("a.tsv")).code, 2);
+  // An ending that we do not know is fine with a format, and so is none at all.
+  const std::string argmax = "argmax " + kData + "/demo.npz ";
+  EXPECT_EQ(run(argmax + "--format jsonl -o " + file("a.foo")).code, 0);
+  EXPECT_EQ(run(argmax + "-o " + file("plain")).code, 0);
+  EXPECT_EQ(run(argmax + "-o " + file("A.JSONL")).code, 0);
+  EXPECT_EQ(contents(file("a.foo")), contents(file("plain")));
+  EXPECT_EQ(contents(file("A.JSONL")), contents(file("plain")));
+  EXPECT_EQ(run(argmax + "-o -").out, contents(file("plain")));
+  EXPECT_NE(run("sample nothing.npz --format npz").errors.find("name a file with -o"),
+            std::string::npos);
+  EXPECT_NE(run("sample nothing.npz --format conllu").errors.find("--words"), std::string::npos);
+}
+
+// Whatever stands before it, a file is read.
+TEST_F(Cli, NoOptionSwallowsTheFileThatFollows) {
+  std::ofstream(file("constraints")) << "0 force 2:1\n";
+  const std::string values[] = {"--force 2:1",
+                                "--force 2:1 --force 4:3",
+                                "--forbid 0:1",
+                                "--roots 2,4",
+                                "--constraints " + file("constraints"),
+                                "--sentences 0",
+                                "--first-sentence 0",
+                                "--root multi",
+                                "--threads 1",
+                                "--words " + kData + "/demo.txt",
+                                "--weights=false",
+                                "--format jsonl",
+                                "--seed 3",
+                                "-k 2",
+                                "--algorithm auto",
+                                "--quiet",
+                                "--progress"};
+  for (const std::string& value : values) {
+    const std::string first = "sample " + value + " " + kData + "/demo.npz";
+    const std::string last = "sample " + kData + "/demo.npz " + value;
+    const Result result = run(first);
+    EXPECT_FALSE(result.out.empty()) << value << result.errors;
+    EXPECT_EQ(result.out, run(last).out) << value;
+  }
+}
+
+TEST_F(Cli, HelpSaysWhatConstraintsAndSeedsApplyTo) {
+  std::string help = run("sample --help").out;
+  for (std::size_t at = 0; (at = help.find_first_of(" \n", at)) != std::string::npos; ++at) {
+    const std::size_t end = help.find_first_not_of(" \n", at);
+    if (end != std::string::npos) help.replace(at, end - at, " ");
+  }
+  for (const char* const said :
+       {"--force HEAD:MODIFIER require this edge in every tree of every sentence",
+        "--forbid HEAD:MODIFIER exclude this edge from every tree of every sentence",
+        "to these words only, in every sentence",
+        "--constraints FILE read constraints of single sentences from FILE",
+        "choose the random numbers; the default is 0"}) {
+    EXPECT_NE(help.find(said), std::string::npos) << said << "\n" << help;
   }
 }
 
@@ -138,6 +246,21 @@ std::string line_with(const std::string& text, const std::string& one, const std
   return "";
 }
 
+// The line of fish's completions that holds `option` and names the command.
+std::string fish_line_of(const std::string& fish, const std::string& command,
+                         const std::string& option) {
+  const std::string begin = "__fish_seen_subcommand_from ";
+  std::istringstream in(fish);
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t at = line.find(begin);
+    if (at == std::string::npos || line.find(option) == std::string::npos) continue;
+    const std::size_t end = line.find('\'', at);
+    const std::string names = line.substr(at + begin.size() - 1, end - at - begin.size() + 1) + " ";
+    if (names.find(" " + command + " ") != std::string::npos) return line;
+  }
+  return "";
+}
+
 // The part of `text` from `begin` up to `end`.
 std::string part(const std::string& text, const std::string& begin, const std::string& end) {
   const std::size_t at = text.find(begin);
@@ -181,8 +304,7 @@ TEST_F(Cli, TheManualAndTheCompletionsAreComplete) {
       ++options;
       const std::string paragraph = part(manual, in_roff("--" + option), ".TP");
       const std::string zsh_line = line_with(in_zsh, "'--" + option + "[", "");
-      const std::string fish_line =
-          line_with(fish, "__fish_seen_subcommand_from " + command + "'", " -l " + option + " ");
+      const std::string fish_line = fish_line_of(fish, command, " -l " + option + " ");
       EXPECT_FALSE(paragraph.empty());
       EXPECT_NE(in_bash.find("--" + option), std::string::npos);
       EXPECT_FALSE(zsh_line.empty());

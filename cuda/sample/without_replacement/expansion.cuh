@@ -100,8 +100,8 @@ struct Law {
         passed = running > target;
       }
     }
-    // The first lane whose end passes the target; by rounding there may be none: then the last one
-    // of positive weight.
+    // Choose the first lane whose running sum passes the target. Rounding can leave the target
+    // above every sum; then choose the last lane that has a positive weight.
     const unsigned passing = __ballot_sync(kAllLanes, until > target && any);
     const unsigned positive = __ballot_sync(kAllLanes, any);
     const int lane = passing != 0    ? __ffs(static_cast<int>(passing)) - 1
@@ -272,8 +272,8 @@ struct Growth {
   __device__ __forceinline__ void write() {
     const int more = count - base;
     if (more == 0) return;
-    // The first children stand in the order of their prefixes and the others after them, so that
-    // the selection reads and writes nearly in order.
+    // The first child of each prefix is stored in the order of the prefixes, and all other children
+    // after these. The selection then reads and writes memory nearly in order.
     const int skip = base == 0 ? 1 : 0;
     int at = 0;
     if (lane_id() == 0 && more > skip) at = atomicAdd(a.list_size + b, more - skip);

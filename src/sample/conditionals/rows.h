@@ -3,9 +3,9 @@
 // The arithmetic of rows of K = L^-1 (see conditionals.h), for one tree (row_path.h) and for many
 // (without_replacement/beam.h).
 //
-// With r the row of word i given the heads decided so far, P(head of i is h) = A[h][i] (r[i] -
-// r[h]). Deciding that k's head is j adds to every other row a multiple of k's row, such that the
-// entries k and j of the other row become equal.
+// A[h][i] is the weight of the edge from h to i. With r the row of word i given the heads decided
+// so far, P(head of i is h) = A[h][i] (r[i] - r[h]). Deciding that k's head is j adds to every
+// other row a multiple of k's row, such that the entries k and j of the other row become equal.
 #pragma once
 
 #include <cmath>

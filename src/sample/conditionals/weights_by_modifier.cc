@@ -38,9 +38,8 @@ const double* weights_by_modifier(const FactorData& data, bool with_root, Scratc
   double* memory = own.head_weights.resize(table.ld);
   for (int h = 0; h <= table.n; ++h) {
     const double* weights = weights_of(data, h, memory);
-    for (int m = 1; m <= table.n; ++m) {
-      by_modifier(m, h) = h == 0 && !with_root ? 0.0 : weights[m];
-    }
+    const double factor = h == 0 && !with_root ? 0.0 : 1.0;
+    for (int m = 1; m <= table.n; ++m) by_modifier(m, h) = factor * weights[m];
   }
   return out;
 }

@@ -43,7 +43,11 @@ template <typename Weights, typename Shares, typename Indices>
 TAPROOT_HOST_DEVICE inline void fill_alias(Weights weights, int count, AliasSlot* slots,
                                            Shares scratch, Indices small, Indices large) {
   double sums[4] = {};  // Four independent sums do not wait for each other.
-  for (int i = 0; i < count; ++i) sums[i % 4] += weights[i];
+  const int whole = count - count % 4;
+  for (int i = 0; i < whole; i += 4) {
+    for (int j = 0; j < 4; ++j) sums[j] += weights[i + j];
+  }
+  for (int i = whole; i < count; ++i) sums[i - whole] += weights[i];
   const double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
   // Each index has a share of count slots. A share below 1 leaves room in its slot, which is
   // filled from an index whose share is above 1.
@@ -52,7 +56,13 @@ TAPROOT_HOST_DEVICE inline void fill_alias(Weights weights, int count, AliasSlot
   int large_count = 0;
   for (int i = 0; i < count; ++i) {
     scratch[i] = weights[i] * scale;
-    (scratch[i] < 1 ? small[small_count++] : large[large_count++]) = i;
+    // Both queues take the index and one keeps it: a branch here would be predicted wrongly half of
+    // the time.
+    const bool is_small = scratch[i] < 1;
+    small[small_count] = i;
+    large[large_count] = i;
+    small_count += is_small ? 1 : 0;
+    large_count += is_small ? 0 : 1;
   }
   while (small_count > 0 && large_count > 0) {
     const std::int32_t under = small[--small_count];

@@ -27,25 +27,35 @@ void Walk::build(const FactorData& data, bool with_root, Scratch& scratch) {
 
 bool Walk::run(int root, std::uint64_t limit, Stream& stream, std::uint8_t* in_tree,
                std::int32_t* heads, std::uint64_t& steps, Interrupt* interrupt) const {
-  // A walk may take longer than anybody lives: it asks now and then whether to go on.
-  constexpr std::uint64_t kStepsBetween = std::uint64_t{1} << 16;
-  const int count = n_ + 1;
-  const MatrixView slots(slots_.data(), stride_);
-  std::fill(in_tree, in_tree + count, std::uint8_t{0});
+  std::fill(in_tree, in_tree + n_ + 1, std::uint8_t{0});
   in_tree[root] = 1;
   if (root != 0) heads[root - 1] = 0;
+  // A walk may take longer than anybody lives: it asks now and then whether to go on.
+  constexpr std::uint64_t kStepsBetween = std::uint64_t{1} << 16;
+  Place place;
   std::uint64_t taken = 0;
-  std::uint64_t pause = std::min(limit, kStepsBetween);
-  for (int start = 1; start <= n_; ++start) {
-    int node = start;
+  bool finished = false;
+  while (true) {
+    finished = go_on(place, std::min(limit, taken + kStepsBetween), stream, in_tree, heads, taken);
+    if (finished || taken == limit) break;
+    check(interrupt);
+  }
+  steps += taken;
+  return finished;
+}
+
+bool Walk::go_on(Place& place, std::uint64_t limit, Stream& stream, std::uint8_t* in_tree,
+                 std::int32_t* heads, std::uint64_t& steps) const {
+  const int count = n_ + 1;
+  const MatrixView slots(slots_.data(), stride_);
+  std::uint64_t taken = steps;
+  int node = place.node;
+  for (int start = place.start; start <= n_; node = ++start) {
     while (in_tree[node] == 0) {
-      if (taken == pause) {
-        if (taken == limit) {
-          steps += taken;
-          return false;
-        }
-        check(interrupt);
-        pause += std::min(limit - taken, kStepsBetween);
+      if (taken == limit) {
+        steps = taken;
+        place = {start, node};
+        return false;
       }
       ++taken;
       const int head = sample_alias(slots.row(node), count, stream);
@@ -54,7 +64,7 @@ bool Walk::run(int root, std::uint64_t limit, Stream& stream, std::uint8_t* in_t
     }
     for (node = start; in_tree[node] == 0; node = heads[node - 1]) in_tree[node] = 1;
   }
-  steps += taken;
+  steps = taken;
   return true;
 }
 

@@ -30,6 +30,18 @@ class Walk {
                      std::uint64_t& steps) const;
 
  private:
+  /// Where a walk stands: the word it began at, and the node it has reached.
+  struct Place {
+    int start = 1;
+    int node = 1;
+  };
+
+  /// Walks on from `place` until every word is in the tree or `steps`, which it counts up, is
+  /// `limit`; returns whether every word is. Does nothing else, so that its loop keeps its
+  /// registers.
+  bool go_on(Place& place, std::uint64_t limit, Stream& stream, std::uint8_t* in_tree,
+             std::int32_t* heads, std::uint64_t& steps) const;
+
   int n_ = 0;
   std::size_t stride_ = 0;
   Buffer<AliasSlot> slots_;

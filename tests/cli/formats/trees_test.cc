@@ -178,7 +178,8 @@ TEST_F(Trees, ConvertThereAndBack) {
     EXPECT_EQ(get("d.jsonl"), get("h.jsonl"));
   }
   convert(path("b.conllu"), path("t.txt"), Format::kText, "");
-  EXPECT_NE(get("t.txt").find("2 0 -745.1332191019412 5.1/0\n"), std::string::npos) << get("t.txt");
+  EXPECT_NE(get("t.txt").find("2 0 -745.1332191019412 5.1/0/root\n"), std::string::npos)
+      << get("t.txt");
   EXPECT_THROW(convert(path("a.npz"), path("n.conllu"), Format::kConllu, ""), InputError);
   put("two.txt", "a b c\n");
   EXPECT_THROW(convert(path("a.npz"), path("n.conllu"), Format::kConllu, path("two.txt")),
@@ -261,7 +262,7 @@ TEST_F(Trees, WritersRefuseWhatTheirFormatCannotHold) {
   EXPECT_THROW(TreeWriter::open(Format::kJsonl, path("no/such/folder"), IndexKind::kNone),
                InputError);
   EXPECT_THROW(TreeWriter::open(Format::kJsonl, folder_.string(), IndexKind::kNone), InputError);
-  EXPECT_THROW(format_named("xml"), InputError);
+  EXPECT_THROW(TreeWriter::open(Format::kSvg, path("x.svg"), IndexKind::kNone), InputError);
   const auto npz = TreeWriter::open(Format::kNpz, path("x.npz"), IndexKind::kNone);
   npz->tree({0, 0, {0, 1}, {}, {}, -1.0, {}, {}});
   EXPECT_THROW(npz->tree({0, 0, {0, 1}, {}, {}, {}, {}, {}}), InputError);

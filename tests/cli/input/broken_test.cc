@@ -141,7 +141,7 @@ TEST_F(BrokenInput, NpyContent) {
   refuse_npy(four_.substr(0, four_.size() - 1), "truncated");
   refuse(write("a.npy", floats("(1, 2, 3)", {1, 2, 3, 4, 5, 6})), "batch of square matrices");
   refuse(write("a.npy", floats("(2, 0, 0)", {})), "n+1 rows and columns");
-  refuse(write("a.npz", zip({{"x", floats("(1, 1, 1)", {1})}})), "save it alone");
+  refuse(write("a.npz", zip({{"x", floats("(1, 1, 1)", {1})}})), "must have the name 'scores'");
   // A batch in Fortran order that is too large to be kept; most of the file is a hole.
   const std::string file = write("f.npy", npy("<f4", "(300000, 30, 30)", "", true));
   std::filesystem::resize_file(file, std::filesystem::file_size(file) + 300000ULL * 900 * 4);
@@ -165,6 +165,12 @@ TEST_F(BrokenInput, LengthsInArchives) {
   refuse_ragged("nothing", integers("(1,)", {1}), "scores is not an .npy array");
   refuse_ragged(floats("(4,)", {1, 2, 3, 4}), "nothing", "lengths is not an .npy array");
   refuse_ragged(npy("<f4", "(4294967296,)", ""), integers("(1,)", {65535}), "truncated");
+  refuse_ragged(floats("(1, 2, 2)", {1, 2, 3, 4}), integers("(2,)", {1, 1}), "there are 2 lengths");
+  refuse_ragged(floats("(1, 2, 2)", {1, 2, 3, 4}), integers("(1,)", {2}),
+                "outside 0..1, because its shape is (1, 2, 2); lengths count words, not ROOT");
+  refuse_ragged(floats("(1, 2, 1)", {1, 2}), integers("(1,)", {1}), "padded (B, N+1, N+1)");
+  refuse_ragged(npy("<f4", "(1, 2, 2)", std::string(16, '\0'), true), integers("(1,)", {1}),
+                "numpy.ascontiguousarray");
   refuse_npz(zip({{"lengths", integers("(1,)", {1})}}), "no array 'scores'; it has 'lengths'");
   refuse_npz(zip({{"scores", floats("(4,)", {1, 2, 3, 4})}}), "no array 'lengths'");
 }
@@ -232,6 +238,7 @@ TEST_F(BrokenInput, LengthsFiles) {
   refuse_lengths("1", "1 lengths, which are too few");
   refuse_lengths("1 1 1", "3 lengths, but there are 2 sentences");
   refuse_lengths("1 2", "length 1 is 2, outside 0..1");
+  refuse_lengths("1 2", "lengths count words, not ROOT");
   refuse_lengths("1 -1", "length 1 is -1");
   refuse_lengths("1 x", "length 1 is 'x'");
   refuse_lengths("1.0 1", "length 0 is '1.0'");
@@ -273,6 +280,9 @@ TEST_F(BrokenInput, Labels) {
   refuse_labels({{"label_scores", two}}, "no array 'lengths'");
   refuse_labels({{"label_scores", floats("(1, 3)", {1, 2, 3})}, {"lengths", integers("(1,)", {0})}},
                 "has shape (1, 3)");
+  refuse_labels(
+      {{"label_scores", floats("(1, 1, 1, 3)", {1, 2, 3})}, {"lengths", integers("(1,)", {0})}},
+      "padded (B, N+1, N+1, 2), and has shape (1, 1, 1, 3)");
   EXPECT_NE(message([&] { LabelReader reader(path("l.npz"), 0); }).find("no names"),
             std::string::npos);
   const auto refuse_names = [&](const std::string& names, const std::string& fragment) {

@@ -142,6 +142,60 @@ TEST_F(InputFiles, ReadsPaddedBatches) {
   }
 }
 
+// What lies beyond the length of a sentence is never looked at.
+TEST_F(InputFiles, ReadsPaddedBatchesWithTheirLengthsFromArchives) {
+  const Floats batch{1, NAN, NAN, NAN, 5, 6, 7, 8, 9, NAN, NAN, NAN};
+  for (const bool deflate : {false, true}) {
+    ReadOptions options;
+    options.files = {write("a.npz", zip({{"lengths", integers("(3,)", {0, 1, 0})},
+                                         {"scores", floats("(3, 2, 2)", batch)}},
+                                        deflate))};
+    const auto sentences = read(options);
+    ASSERT_EQ(sentences.size(), 3U);
+    EXPECT_EQ(sentences[0].narrow, Floats{1});
+    EXPECT_EQ(sentences[1].narrow, (Floats{5, 6, 7, 8}));
+    EXPECT_EQ(sentences[2].narrow, Floats{9});
+    options.first = 2;
+    EXPECT_EQ(read(options).at(0).narrow, Floats{9});
+    // Without lengths beside them they are full, or --lengths has the lengths.
+    options.first = 0;
+    options.files = {
+        write("b.npz", zip({{"scores", floats("(2, 1, 1)", {3, 4})}}, deflate)),
+        write("c.npz", zip({{"scores", floats("(1, 2, 2)", {6, 99, 99, 99})}}, deflate))};
+    EXPECT_EQ(read(options).at(2).n, 1);
+    options.lengths = write("l.txt", "0 0 0");
+    EXPECT_EQ(read(options).at(2).narrow, Floats{6});
+  }
+  // Label scores too.
+  const auto labels = write(
+      "l.npz", zip({{"label_scores", floats("(2, 2, 2, 2)", {1, 2, NAN, NAN, NAN, NAN, NAN, NAN, 11,
+                                                             12, 13, 14, 15, 16, 17, 18})},
+                    {"lengths", integers("(2,)", {0, 1})}}));
+  LabelReader reader(labels, 2);
+  LabelScores out;
+  reader.read(0, 0, out);
+  EXPECT_EQ(out.narrow, (Floats{1, 2}));
+  reader.read(1, 1, out);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(out.view()(i / 4, i / 2 % 2, i % 2), 11 + i);
+}
+
+TEST_F(InputFiles, NumbersSentencesFromTheFirstNumberOn) {
+  ReadOptions options;
+  options.files = {write("a.npy", floats("(3, 1, 1)", {3, 4, 5}))};
+  options.first_number = 100;
+  const auto all = read(options);
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].number, 100U);
+  EXPECT_EQ(all[2].number, 102U);
+  options.first = 101;
+  options.last = 102;
+  EXPECT_EQ(read(options).at(0).narrow, Floats{4});
+  options.first = 1;
+  options.last = 2;
+  EXPECT_EQ(message([&] { read(options); }),
+            "sentence 1 is not in the input, whose 3 sentences are numbered 100 to 102");
+}
+
 TEST_F(InputFiles, JoinsFilesAndSlicesThem) {
   ReadOptions options;
   options.files = {
@@ -157,9 +211,15 @@ TEST_F(InputFiles, JoinsFilesAndSlicesThem) {
     for (std::size_t last = 0; last <= 11; ++last) {
       options.first = first;
       options.last = last;
-      const auto sentences = read(options);
       const std::size_t end = std::min<std::size_t>(last, 9);
-      ASSERT_EQ(sentences.size(), end > first ? end - first : 0);
+      if (end <= first) {
+        EXPECT_NE(message([&] { read(options); }).find("whose 9 sentences are numbered 0 to 8"),
+                  std::string::npos);
+        continue;
+      }
+      const auto sentences = read(options);
+      EXPECT_EQ(ScoreReader(options).chosen(), sentences.size());
+      ASSERT_EQ(sentences.size(), end - first);
       for (std::size_t i = 0; i < sentences.size(); ++i) {
         EXPECT_EQ(sentences[i].number, first + i);
         EXPECT_EQ(sentences[i].narrow, Floats{static_cast<float>(first + i)});

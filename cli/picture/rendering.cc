@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "picture/rendering.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+#include <string_view>
+
+#include "error.h"
+
+namespace taproot::cli {
+namespace {
+
+constexpr int kSeconds = 120;
+constexpr std::array<const char*, 4> kChromium = {"chromium", "chromium-browser", "google-chrome",
+                                                  "google-chrome-stable"};
+
+std::string contents(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The address of a file: every byte that an address could take for something else is escaped.
+std::string url_of(const std::string& path) {
+  std::string url = "file://";
+  for (const char c : std::filesystem::absolute(path).string()) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = std::isalnum(byte) != 0 || std::string_view("/-_.~").find(c) < 5;
+    url += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return url;
+}
+
+struct Size {
+  int width = 0;
+  int height = 0;
+};
+
+// The size of a figure, in pixels, which its viewBox says.
+Size size_of(const std::string& svg) {
+  constexpr std::string_view kBox = "viewBox=\"0 0 ";
+  const std::size_t at = svg.find(kBox);
+  double width = 0;
+  double height = 0;
+  if (at != std::string::npos) {
+    std::istringstream(svg.substr(at + kBox.size(), 64)) >> width >> height;
+  }
+  if (!(width > 0 && height > 0)) throw std::logic_error("a figure has no viewBox");
+  return {static_cast<int>(width + 0.999), static_cast<int>(height + 0.999)};
+}
+
+// The last lines of what a program printed.
+std::string last_words(const std::string& log) {
+  constexpr std::size_t kMost = 400;
+  std::string text = contents(log);
+  if (text.size() > kMost) text.erase(0, text.size() - kMost);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
+    text.pop_back();
+  }
+  return text.empty() ? "it said nothing" : text;
+}
+
+}  // namespace
+
+Rendering::Renderer Rendering::find_renderer(Kind kind, Format format) {
+  if (kind == Kind::kFigure) {
+    if (const auto path = find_program("rsvg-convert")) return {*path, false};
+  }
+  for (const char* const name : kChromium) {
+    if (const auto path = find_program(name)) return {*path, true};
+  }
+  if (kind == Kind::kFigure) {
+    fail(
+        "a figure as {} needs the program rsvg-convert (Debian's package librsvg2-bin) or "
+        "chromium, "
+        "and neither is in PATH; install one of them, or write SVG (-o FILE.svg)",
+        to_string(format));
+  }
+  fail(
+      "a report as {} needs the program chromium or google-chrome, and neither is in PATH; install "
+      "one of them, or write HTML (-o FILE.html)",
+      to_string(format));
+}
+
+// Snap's Chromium sees neither hidden folders nor /tmp, so we work beside the output.
+Rendering::Rendering(Kind kind, Format format, const std::string& output)
+    : kind_(kind),
+      format_(format),
+      renderer_(find_renderer(kind, format)),
+      out_(output),
+      folder_(out_.temporary().empty() ? "" : out_.temporary() + "-picture"),
+      source_(folder_.file(kind == Kind::kFigure ? "figure.svg" : "page.html")),
+      picture_(folder_.file(fmt::format("picture.{}", to_string(format)))) {}
+
+std::vector<std::string> Rendering::rsvg_arguments() const {
+  std::vector<std::string> arguments = {renderer_.path,
+                                        fmt::format("--format={}", to_string(format_))};
+  if (format_ == Format::kPng) {
+    arguments.insert(arguments.end(), {"--zoom=2", "--background-color=white"});
+  }
+  arguments.insert(arguments.end(), {"--output", picture_, source_});
+  return arguments;
+}
+
+std::vector<std::string> Rendering::chromium_arguments() const {
+  Size window{1400, 1000};
+  std::string page = source_;
+  if (kind_ == Kind::kFigure) {
+    const std::string svg = contents(source_);
+    window = size_of(svg);
+    page = folder_.file("figure.html");
+    std::ofstream(page, std::ios::binary)
+        << "<!doctype html><meta charset=\"utf-8\"><style>@page{margin:0;size:" << window.width
+        << "px " << window.height << "px}html{background:#fff;color:#1b1f24}body{margin:0}"
+        << "svg{display:block}</style>" << svg;
+  } else if (format_ == Format::kPdf) {
+    std::ofstream(page, std::ios::binary | std::ios::app)
+        << "<style>@page{size:A4 landscape;margin:8mm}</style>";
+  }
+  // Virtual time lets the page's script finish before the picture is taken.
+  std::vector<std::string> arguments = {
+      renderer_.path,
+      "--headless=new",
+      "--disable-gpu",
+      "--disable-dev-shm-usage",
+      "--disable-background-networking",
+      "--no-first-run",
+      "--hide-scrollbars",
+      "--force-device-scale-factor=2",
+      "--virtual-time-budget=10000",
+      "--user-data-dir=" + folder_.file("profile"),
+      fmt::format("--window-size={},{}", window.width, window.height)};
+  if (geteuid() == 0) arguments.emplace_back("--no-sandbox");  // As root it cannot have one.
+  if (format_ == Format::kPdf) {
+    arguments.emplace_back("--no-pdf-header-footer");
+    arguments.push_back("--print-to-pdf=" + std::filesystem::absolute(picture_).string());
+  } else {
+    arguments.push_back("--screenshot=" + std::filesystem::absolute(picture_).string());
+  }
+  arguments.push_back(url_of(page));
+  return arguments;
+}
+
+void Rendering::finish() {
+  const std::string log = folder_.file("log");
+  const bool ended = run_in_folder(renderer_.is_chromium ? chromium_arguments() : rsvg_arguments(),
+                                   folder_, log, kSeconds);
+  const std::string bytes = contents(picture_);
+  const bool is_picture = bytes.starts_with(format_ == Format::kPng ? "\x89PNG" : "%PDF");
+  if (!ended || !is_picture) {
+    fail("{} did not make the {}: {}", renderer_.path, to_string(format_), last_words(log));
+  }
+  out_.write(bytes);
+  out_.commit();
+}
+
+}  // namespace taproot::cli
