@@ -39,6 +39,11 @@ def check_heads(heads: Any, lengths: Any, arrangement: Arrangement) -> None:
         raise gold_error(_shown(place), array[place][: last[place]], "multi", arrangement, None)
 
 
+def check_named_heads(heads: Any, lengths: Any, arrangement: Arrangement) -> None:
+    """As check_heads, where negative heads leave a word out."""
+    check_heads(np.where(np.asarray(heads) < 0, 0, heads), lengths, arrangement)
+
+
 def report_gold(log_prob: Any, heads: Any, lengths: Any, root: str, scores: Any, arrangement: Arrangement) -> None:
     """Raises for the first gold tree that has no log-probability, and says why.
 

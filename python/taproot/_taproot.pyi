@@ -156,7 +156,9 @@ class CudaDependencyTrees:
 
 def tree_svg(words: Sequence[str], heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)], labels: Sequence[str]) -> str: ...
 
-def marginals_svg(words: Sequence[str], marginals: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], threshold: float) -> str: ...
+def marginals_svg(words: Sequence[str], marginals: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], threshold: float, labels: Sequence[str]) -> str: ...
+
+DRAW_THRESHOLD: float = 0.05
 
 def are_trees(heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)], multi: bool, out: Annotated[NDArray[numpy.bool_], dict(order='C', device='cpu')]) -> None:
     """

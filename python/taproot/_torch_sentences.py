@@ -18,7 +18,7 @@ from . import _distribution
 from . import _torch_operators as operators
 from ._constraints import allowed_edges
 from ._distribution import Root
-from ._gold import check_heads, report_gold
+from ._gold import check_heads, check_named_heads, report_gold
 from ._layouts import Arrangement, Layout, as_arrangement, check_square, check_tree_shape
 from ._torch_cuda import CudaTrees
 
@@ -140,6 +140,14 @@ class Sentences:
             raise ValueError(f"edge_values must have shape {tuple(p.shape)}, not {tuple(edge_values.shape)}")
         values = torch.where(p > 0, self.arrangement.turned(edge_values).double(), torch.zeros_like(p))
         return (p * values).sum((-2, -1)).to(self.dtype)
+
+    def expected_attachment(self, heads: Tensor) -> Tensor:
+        own = self._words_of(heads, "heads", more=False).long()
+        counts = self._real & (own >= 0)
+        if bool((counts & (own > self.word_counts[..., None])).any()):
+            check_named_heads(own.cpu().numpy(), self.word_counts.cpu().numpy(), self.arrangement)
+        p = self.marginals()[..., 1:].gather(-2, torch.where(counts, own, 0)[..., None, :])[..., 0, :]
+        return (torch.where(counts, p, 0.0).sum(-1) / counts.sum(-1)).to(self.dtype)
 
     def label_marginals(self) -> Tensor:
         """In our layout."""

@@ -32,7 +32,7 @@ from . import _jax_operators as operators
 from ._arrays import as_count
 from ._constraints import allowed_edges
 from ._distribution import Algorithm, Root, WithoutReplacementAlgorithm
-from ._gold import check_gold, report_gold
+from ._gold import check_gold, check_named_heads, report_gold
 from ._layouts import Arrangement, Layout, as_arrangement, check_square, check_tree_shape
 from ._results import BestTrees, LabeledTrees
 from ._tensors import WithoutReplacementSample
@@ -254,6 +254,21 @@ class DependencyTrees:
         """E[sum of edge_values over a tree's edges], shape (...); edges that have no probability do not count."""
         p = self.marginals()
         return jnp.where(p > 0, p * jnp.where(p > 0, edge_values, 0), 0).sum((-2, -1))
+
+    def expected_attachment(self, heads: Array) -> Array:
+        """The expected share of words that have the head given in ``heads``, shape (...).
+
+        Words whose head is negative do not count; a sentence without any other word gives NaN.
+        """
+        own = self._trees_given(heads, "heads", more=False)
+        if not _is_traced(own, self._words):
+            check_named_heads(own, self._words, self._arrangement)
+        counts = self._real() & (own >= 0)
+        wrong = (counts & (own > self._words[..., None])).any(-1)
+        at = jnp.where(counts & ~wrong[..., None], own, 0)
+        p = jnp.take_along_axis(self._marginals()[..., 1:], at[..., None, :], axis=-2)[..., 0, :]
+        share = jnp.where(counts, p, 0).sum(-1) / counts.sum(-1)
+        return jnp.where(wrong, jnp.nan, share).astype(self._dtype)
 
     def hessian_product(self, direction: Array) -> Array:
         """The derivative of ``marginals`` when the scores move along `direction`, of their shape."""

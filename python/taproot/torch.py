@@ -387,6 +387,13 @@ class DependencyTrees(torch.distributions.Distribution):
         """E[sum of edge_values over a tree's edges], shape batch_shape, differentiable in the values, too."""
         return self._sentences.expectation(edge_values)
 
+    def expected_attachment(self, heads: Tensor) -> Tensor:
+        """The expected share of words that have the head given in ``heads``, shape batch_shape, differentiable.
+
+        Words whose head is negative do not count; a sentence without any other word gives NaN.
+        """
+        return self._sentences.expected_attachment(torch.as_tensor(heads))
+
     def hessian_product(self, direction: Tensor) -> Tensor:
         """The derivative of ``marginals`` when the scores move along `direction`, of their shape."""
         sentences = self._sentences

@@ -162,6 +162,29 @@ def test_jax(case: Case) -> None:
         jax.config.update("jax_enable_x64", False)
 
 
+def test_expected_attachment() -> None:
+    torch = pytest.importorskip("torch")
+    import taproot.torch as tt
+
+    scores = scores_of(3, 5, 5, seed=3)
+    heads = np.array([[2, 0, 2, -1], [0, 1, -100, 9], [-1, -1, -1, 0]])
+    p = taproot.DependencyTrees(scores, LENGTHS).marginals()
+    expected = [p[0, [2, 0, 2], [1, 2, 3]].mean(), p[1, [0, 1], [1, 2]].mean(), np.nan]
+    assert_same(tt.DependencyTrees(torch.tensor(scores), LENGTHS).expected_attachment(torch.tensor(heads)), expected)
+    with pytest.raises(ValueError, match=r"heads\[1\]: word 2 has head 3"):
+        tt.DependencyTrees(torch.tensor(scores), LENGTHS).expected_attachment(
+            torch.tensor([[0] * 4, [0, 3, 0, 0], [0] * 4])
+        )
+    jax = pytest.importorskip("jax")
+    import taproot.jax as tj
+
+    found = tj.DependencyTrees(scores, LENGTHS).expected_attachment(heads)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    share = jax.jit(lambda h: tj.DependencyTrees(scores, LENGTHS).expected_attachment(h))
+    np.testing.assert_array_equal(share(heads), found)
+    assert np.isnan(share(np.array([[0] * 4, [0, 3, 0, 0], [0] * 4]))).tolist() == [False, True, False]
+
+
 def test_names() -> None:
     ours = questions(taproot.DependencyTrees) - ON_THE_HOST
     torch = pytest.importorskip("torch")
