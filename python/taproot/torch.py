@@ -372,7 +372,7 @@ class DependencyTrees(torch.distributions.Distribution):
     def root_marginals(self) -> Tensor:
         """p(0 -> m) for the words m = 1..N, shape batch_shape + (N,), accurate relatively where a root is single."""
         sentences = self._sentences
-        found = operators.root_marginals(sentences.scores, sentences.trees).to(self.scores.dtype)
+        found = sentences.root_marginals()
         return torch.nn.functional.pad(found, (1, 0)) if sentences.arrangement.root else found
 
     def label_marginals(self) -> Tensor:
@@ -400,7 +400,7 @@ class DependencyTrees(torch.distributions.Distribution):
         if direction.shape != self.scores.shape:
             raise ValueError(f"direction must have shape {tuple(self.scores.shape)}, not {tuple(direction.shape)}")
         vector = sentences.arrangement.turned(direction)
-        found = operators.hessian_product(sentences.scores, vector, sentences.trees)
+        found = sentences.hessian_product(vector)
         return sentences.arrangement.turned(found.to(self.scores.dtype))
 
     def cross_entropy(self, other: DependencyTrees) -> Tensor:

@@ -234,6 +234,28 @@ def test_gradients_with_labels_and_constraints() -> None:
     np.testing.assert_allclose(found, grad, atol=1e-6)
 
 
+def test_answers_share_no_graph() -> None:
+    """Each can be differentiated by itself, as PyTorch's users expect, and once for all."""
+    torch = pytest.importorskip("torch")
+    import taproot.torch as tt
+
+    scores, label_scores = torch.zeros(4, 4, requires_grad=True), torch.zeros(4, 4, 2, requires_grad=True)
+    c = taproot.Constraints().forbid(2, 1)
+    for options in ({}, {"constraints": c}, {"label_scores": label_scores}, {"layout": "dependent-head"}):
+        d = tt.DependencyTrees(scores, **options)
+        d.log_partition().backward()
+        d.entropy().backward()
+        d.log_prob(d.argmax() if "label_scores" not in options else d.argmax().heads).backward()
+        d.marginals().square().sum().backward()
+        with torch.no_grad():
+            late = tt.DependencyTrees(scores, **options)
+            assert not late.entropy().requires_grad
+        late.log_partition().backward()
+        scores.grad = None
+        late.entropy().backward()
+        assert scores.grad is not None
+
+
 def test_labels_that_do_not_exist() -> None:
     torch = pytest.importorskip("torch")
     import taproot.torch as tt
