@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import operator
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -132,12 +133,23 @@ def as_count(k: Any, name: str = "k", below: int = 2**64) -> int:
     except TypeError:
         raise ValueError(f"{name} must be an integer, not {k!r}") from None
     if not 0 <= count < below:
-        raise ValueError(f"{name} must not be {'negative' if count < 0 else 'so large'}: {count}")
+        raise ValueError(f"{name} must {'not be negative' if count < 0 else f'be below {below}'}, and is {count}")
     return count
 
 
 def as_seed(seed: Any) -> int:
-    return as_count(seed, "seed")
+    """64 bits: of the system's for None, of a NumPy source of randomness, or the integer itself."""
+    if seed is None:
+        return int.from_bytes(os.urandom(8), "little")
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(0, 2**64, dtype=np.uint64))
+    if isinstance(seed, np.random.SeedSequence):
+        return int(seed.generate_state(1, np.uint64)[0])
+    try:
+        return as_count(seed, "seed")
+    except ValueError as error:
+        wanted = "seed must be None, an integer from 0 to 2**64 - 1, a numpy.random.Generator or a SeedSequence"
+        raise ValueError(f"{wanted}, not {seed!r}") from error
 
 
 def as_name(value: Any, name: str) -> str:

@@ -55,7 +55,7 @@ class Constraints:
         """
         words, core = as_count(n, "n", below=2**31 - 1), self._core()
         if not core.fits(words):
-            raise ValueError(f"the constraints name a word that a sentence of {words} words does not have")
+            raise ValueError(f"{self._misfit(words)} is not about a sentence of {words} words")
         out = np.empty((words + 1, words + 1), np.bool_)
         core.allowed(out)
         return out
@@ -71,12 +71,22 @@ class Constraints:
             getattr(core, name)(*arguments)
         return core
 
+    def _misfit(self, n: int) -> str | None:
+        """The first call that names words or heads which a sentence of n words does not have."""
+        for call in self._calls:
+            core = _taproot.Constraints()
+            getattr(core, call[0])(*call[1])
+            if not core.fits(n):
+                return _shown(call)
+        return None
+
     def __repr__(self) -> str:
-        shown = (
-            f".{name}({', '.join(str(a) if isinstance(a, int) else str(a.tolist()) for a in arguments)})"
-            for name, arguments in self._calls
-        )
-        return "Constraints()" + "".join(shown)
+        return "Constraints()" + "".join(map(_shown, self._calls))
+
+
+def _shown(call: tuple[str, tuple[Any, ...]]) -> str:
+    name, arguments = call
+    return f".{name}({', '.join(str(a) if isinstance(a, int) else str(a.tolist()) for a in arguments)})"
 
 
 def _node(value: int, name: str) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _results
+from ._estimate import Estimate, Interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +43,13 @@ class WithoutReplacementSample:
         """The first k of these trees, in NumPy's arrays: ``numpy().first(k)``."""
         return self.numpy().first(k)
 
-    def estimate(self, values: Any, *arguments: Any, **options: Any) -> Any:
-        """An estimate of E[value] from the value of each tree, shape (k, ...): ``numpy().estimate(values)``."""
-        return self.numpy().estimate(as_array(values), *arguments, **options)
+    def estimate(self, values: Any, normalized: bool = True) -> Estimate:
+        """E[f] and its standard error, from the value f of each tree, shape (k, ...): ``numpy().estimate(values)``."""
+        return self.numpy().estimate(as_array(values), normalized)
+
+    def interval(self, values: Any, level: float = 0.95) -> Interval:
+        """A confidence interval for E[f], from the value f of each tree: ``numpy().interval(values)``."""
+        return self.numpy().interval(as_array(values), level)
 
     def __len__(self) -> int:
         return len(self.heads)

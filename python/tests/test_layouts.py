@@ -128,8 +128,14 @@ def test_messages_name_root_and_transposing(scores: Any) -> None:
             ["(3, 5)", "first entry is ROOT's"],
         ),
         (lambda: make(scores, layout="head-first"), ["layout must be one of", "dependent-head+root"]),  # type: ignore[arg-type]
-        (lambda: make(scores, LENGTHS).log_prob([[2, 0, 2, 2], [2, 0, 0, 0], [0, 1, -100, 0]]), ["heads[2]: word 3"]),
-        (lambda: make(scores, LENGTHS).log_prob([[2, 0, 2, 2], [2, 4, 0, 0], [0, 1, 1, 0]]), ["heads[1]: word 2", "4"]),
+        (
+            lambda: make(scores, LENGTHS).log_prob([[2, 0, 2, 2], [2, 0, 0, 0], [0, 1, -100, 0]]),
+            ["sentence 2, word 3: the head is -100"],
+        ),
+        (
+            lambda: make(scores, LENGTHS).log_prob([[2, 0, 2, 2], [2, 4, 0, 0], [0, 1, 1, 0]]),
+            ["sentence 1, word 2: the head is 4"],
+        ),
     ]:
         with pytest.raises(ValueError) as error:
             call()

@@ -82,6 +82,7 @@ def answers(d: Any, values: Any, trees: Any, labels: Any, other: Any) -> dict[st
         "kbest": best.heads,
         "scores of kbest": best.score,
         "counts of kbest": best.counts,
+        "expected_attachment": d.expected_attachment(trees[1]),
         "expected_steps": d.expected_steps(),
         "expected_tries": d.expected_tries(),
     }
@@ -122,6 +123,9 @@ def test_torch(case: Case) -> None:
             assert isinstance(getattr(different, name), torch.Tensor)
             assert_same(getattr(different, name), getattr(exactly, name))
     np.testing.assert_array_equal(different.numpy().heads, exactly.heads)
+    roots, their_roots = (different.heads == 0).sum(-1), (exactly.heads == 0).sum(-1)
+    np.testing.assert_allclose(tuple(different.estimate(roots)), tuple(exactly.estimate(their_roots)), rtol=1e-9)
+    np.testing.assert_allclose(tuple(different.interval(roots)), tuple(exactly.interval(their_roots)), rtol=1e-9)
     assert_same(d.sample((3,), seed=5), d.numpy().sample(3, seed=5))
     copy = pickle.loads(pickle.dumps(d))
     assert_same(copy.marginals(), expected["marginals"])
