@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import operator
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -86,7 +87,9 @@ def as_lengths(lengths: Any, batch: int, longest: int) -> Int32:
     wrong = np.flatnonzero((array < 0) | (array > longest))
     if wrong.size:
         b = int(wrong[0])
-        raise ValueError(f"lengths[{b}] is {array[b]}, and the scores are for up to {longest} words")
+        raise ValueError(
+            f"lengths[{b}] is {array[b]}, and the scores are for up to {longest} words: lengths count words, not ROOT"
+        )
     return np.array(array, np.int32, order="C")
 
 
@@ -100,7 +103,8 @@ def as_trees(values: Any, name: str, shape: tuple[int, ...] | None = None) -> tu
         if array.ndim != 1:
             raise ValueError(f"{name} must have one entry per word, shape (n,), not {array.shape}")
     elif array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
-        raise ValueError(f"{name} must have shape {shape} or (k, {str(shape)[1:]}, not {array.shape}")
+        hint = "; ROOT has no entry" if array.ndim and array.shape[-1] == shape[-1] + 1 else ""
+        raise ValueError(f"{name} must have shape {shape} or (k, {str(shape)[1:]}, not {array.shape}{hint}")
     if array.dtype != np.int32:
         if array.size and (array.min() < -(2**31) or array.max() >= 2**31):
             raise ValueError(f"{name} has entries that are not words")
@@ -122,12 +126,23 @@ def as_count(k: Any, name: str = "k", below: int = 2**64) -> int:
     except TypeError:
         raise ValueError(f"{name} must be an integer, not {k!r}") from None
     if not 0 <= count < below:
-        raise ValueError(f"{name} must not be {'negative' if count < 0 else 'so large'}: {count}")
+        raise ValueError(f"{name} must {'not be negative' if count < 0 else f'be below {below}'}, and is {count}")
     return count
 
 
 def as_seed(seed: Any) -> int:
-    return as_count(seed, "seed")
+    """64 bits: of the system's for None, of a NumPy source of randomness, or the integer itself."""
+    if seed is None:
+        return int.from_bytes(os.urandom(8), "little")
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(0, 2**64, dtype=np.uint64))
+    if isinstance(seed, np.random.SeedSequence):
+        return int(seed.generate_state(1, np.uint64)[0])
+    try:
+        return as_count(seed, "seed")
+    except ValueError as error:
+        wanted = "seed must be None, an integer from 0 to 2**64 - 1, a numpy.random.Generator or a SeedSequence"
+        raise ValueError(f"{wanted}, not {seed!r}") from error
 
 
 def as_name(value: Any, name: str) -> str:

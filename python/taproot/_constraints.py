@@ -53,12 +53,22 @@ class Constraints:
             getattr(core, name)(*arguments)
         return core
 
+    def _misfit(self, n: int) -> str | None:
+        """The first call that names words or heads which a sentence of n words does not have."""
+        for call in self._calls:
+            core = _taproot.Constraints()
+            getattr(core, call[0])(*call[1])
+            if not core.fits(n):
+                return _shown(call)
+        return None
+
     def __repr__(self) -> str:
-        shown = (
-            f".{name}({', '.join(str(a) if isinstance(a, int) else str(a.tolist()) for a in arguments)})"
-            for name, arguments in self._calls
-        )
-        return "Constraints()" + "".join(shown)
+        return "Constraints()" + "".join(map(_shown, self._calls))
+
+
+def _shown(call: tuple[str, tuple[Any, ...]]) -> str:
+    name, arguments = call
+    return f".{name}({', '.join(str(a) if isinstance(a, int) else str(a.tolist()) for a in arguments)})"
 
 
 def _node(value: int, name: str) -> int:

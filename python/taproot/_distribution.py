@@ -34,6 +34,7 @@ from ._iterator import KBestIterator, WithoutReplacementIterator
 from ._results import BestTrees, LabeledTrees, WithoutReplacementSample
 
 Root = Literal["single", "multi"]
+Seed = int | np.random.Generator | np.random.SeedSequence | None
 Algorithm = Literal["auto", "elimination", "wilson", "wilson-marginal", "wilson-reject", "colbourn", "wilson-rc"]
 WithoutReplacementAlgorithm = Literal["auto", "trie", "beam", "list"]
 
@@ -87,7 +88,7 @@ class DependencyTrees:
     (7.561, 0.2613)
     >>> d.argmax()
     array([2, 0, 2], dtype=int32)
-    >>> d.sample(2)
+    >>> d.sample(2, seed=0)
     array([[2, 0, 2],
            [2, 0, 2]], dtype=int32)
     """
@@ -170,7 +171,7 @@ class DependencyTrees:
         if not self._single and is_list_of(3, label_scores):
             array, lengths = pad(label_scores, "label_scores")
             if not np.array_equal(lengths, self.lengths):
-                raise ValueError("label_scores and scores differ in their lengths")
+                raise ValueError(_different(lengths, self.lengths, "label_scores", "scores"))
         else:
             array = as_floats(label_scores, "label_scores", copy)
         if array.shape[:-1] != shape or array.shape[-1] == 0:
@@ -191,8 +192,11 @@ class DependencyTrees:
             if of_sentence is not None and not isinstance(of_sentence, Constraints):
                 raise ValueError(f"constraints[{b}] is not a taproot.Constraints")
             core = _taproot.Constraints() if of_sentence is None else of_sentence._core()
-            if not core.fits(int(n)):
-                raise ValueError(f"constraints[{b}] names a word that a sentence of {n} words has not")
+            if of_sentence is not None and not core.fits(int(n)):
+                raise ValueError(
+                    f"constraints[{b}]{of_sentence._misfit(int(n))} is not about a sentence of {n} words: heads are 0 "
+                    f"(ROOT) to {n}, words 1 to {n}, and a partial tree has {n} heads"
+                )
             found.append(core)
         return found
 
@@ -376,11 +380,32 @@ class DependencyTrees:
                 raise ValueError("labels need label_scores")
             of_words, of_labels = as_trees(labels, "labels", shape)
             if of_labels != leading:
-                raise ValueError("labels must have the shape of heads")
+                raise ValueError(f"labels must have the shape of heads, {np.shape(heads)}, and have {np.shape(labels)}")
         out = np.empty((len(trees), self._batch))
-        self._check(self._core.log_prob(len(trees), trees, of_words, out))
+        try:
+            self._check(self._core.log_prob(len(trees), trees, of_words, out))
+        except ValueError as error:
+            self._name_bad_entry(trees, of_words, error)
+            raise
         out = out.reshape(leading + self.batch_shape)
         return float(out) if out.ndim == 0 else out
+
+    def _name_bad_entry(self, trees: Int32, labels: Int32 | None, error: ValueError) -> None:
+        """Raises an error that names the first head, or label, which does not exist, if there is one."""
+        n = self._all_lengths()[:, None]
+        own = trees.reshape(len(trees), self._batch, self._n)
+        inside = (np.arange(self._n) < n) & (own[..., :1] != -1)
+        for name, entries, most in (("head", own, n), ("label", labels, (self._label_count or 0) - 1)):
+            if entries is None:
+                continue
+            entries = entries.reshape(own.shape)
+            wrong = np.argwhere(inside & ((entries < 0) | (entries > most)))
+            if wrong.size:
+                s, b, i = wrong[0].tolist()
+                last = int(n[b, 0]) if name == "head" else most
+                where = f"tree {s}, " + ("" if self._single else f"sentence {b}, ") + f"word {i + 1}"
+                found = entries[s, b, i]
+                raise ValueError(f"{where}: the {name} is {found}, not one of 0 to {last}") from error
 
     def expectation(self, edge_values: npt.ArrayLike) -> Any:
         """E[sum of edge_values over a tree's edges]; the values have the shape of the scores. Of a batch, shape (B,).
@@ -406,7 +431,10 @@ class DependencyTrees:
         found = self._hessian_product(values)
         lost = np.isnan(found).any((-2, -1))
         if np.any(lost & ~np.isfinite(values).all((-2, -1))) and self._raise:
-            raise ValueError("direction is not finite at an edge that a tree may have")
+            p = np.where(np.isfinite(values), 0, self.marginals()).reshape(self._batch, self._n + 1, self._n + 1)
+            b, h, m = np.argwhere(p > 0)[0].tolist() if (p > 0).any() else (0, 0, 0)
+            where = f"head {h} -> modifier {m}" + ("" if self._single else f" of sentence {b}")
+            raise ValueError(f"direction is not finite at an edge that a tree may have: {where}")
         return found
 
     def _hessian_product(self, direction: Float64) -> Float64:
@@ -417,7 +445,10 @@ class DependencyTrees:
         if not isinstance(other, DependencyTrees):
             raise ValueError(f"{name} needs another DependencyTrees, not {type(other).__name__}")
         if other._single != self._single or not np.array_equal(other.lengths, self.lengths):
-            raise ValueError(f"{name} needs distributions over the same sentences: their lengths differ")
+            how = "one is a batch, the other a single sentence"
+            if other._single == self._single:
+                how = _different(self.lengths, other.lengths, "the first", "the second")
+            raise ValueError(f"{name} needs distributions over the same sentences: {how}")
         if other._root != self._root:
             raise ValueError(f"{name} needs one root rule, not {self._root} and {other._root}")
         return self._scalar(query, other._core)
@@ -512,6 +543,29 @@ class DependencyTrees:
         self._check(self._core.mbr(heads, labels))
         return heads if labels is None else LabeledTrees(heads, labels)
 
+    def expected_attachment(self, heads: npt.ArrayLike) -> Any:
+        """The expected share of words that have the head given in ``heads``, (n,) or of a batch (B, N), if trees are
+        sampled: the mean of ``marginals[head, word]``.
+
+        With the heads of a gold tree it is the expected UAS; with those of ``argmax`` it says how sure the parser is.
+        A word whose head is negative is not counted; a sentence without any other word gives NaN.
+
+        >>> d = DependencyTrees(np.zeros((3, 3)))
+        >>> d.expected_attachment([2, 0]), d.expected_attachment([-1, 0])
+        (0.5, 0.5)
+        """
+        shape = (*self.batch_shape, self._n)
+        trees, leading = as_trees(heads, "heads", shape)
+        if leading:
+            raise ValueError(f"heads must have shape {shape}, one tree per sentence, not {np.shape(heads)}")
+        for b, (tree, n) in enumerate(zip(trees.reshape(self._batch, self._n), self._all_lengths())):
+            wrong = np.flatnonzero(tree[:n] > n)
+            if wrong.size:
+                of = "" if self._single else f"of sentence {b}, "
+                word = int(wrong[0]) + 1
+                raise ValueError(f"heads {of}word {word}: the head is {tree[word - 1]}, not one of 0 (ROOT) to {n}")
+        return self._scalar(self._core.expected_attachment, trees)
+
     def kbest(self, k: int) -> BestTrees:
         """The k best trees, in order, or all if there are fewer. Their probabilities: ``log_prob(best.heads)``.
 
@@ -540,7 +594,7 @@ class DependencyTrees:
     def sample(
         self,
         k: int,
-        seed: int = 0,
+        seed: Seed = None,
         algorithm: Algorithm = "auto",
         *,
         step_limit: int = 0,
@@ -549,12 +603,18 @@ class DependencyTrees:
         """k trees sampled independently: heads (k, n), of a batch (k, B, N), padding -1; with ``label_scores`` also
         labels.
 
-        The same seed gives the same trees. Tree s of a sentence depends on (seed, the sentence's id, first_tree + s)
-        alone, whatever the number of threads, the batch it is in, and how many trees are sampled. ``algorithm``:
-        ``"auto"`` is the right choice unless you compare samplers; ``"elimination"``, ``"wilson"`` (multi-root),
-        ``"wilson-marginal"``, ``"wilson-reject"`` (single-root) and ``"colbourn"`` have the same law; ``"wilson-rc"``
-        is biased and here for comparison. ``step_limit`` is the number of steps after which the walks that are asked
-        for by name give up a tree (status ``"step_limit"``); 0 means never.
+        Without a ``seed`` every call samples other trees. An integer from 0 to 2**64 - 1 gives the same trees every
+        time. A ``numpy.random.Generator`` gives one seed per call, so that calls differ and the program can be
+        repeated; a ``SeedSequence`` gives its own seed. Tree s of a sentence depends on (seed, the sentence's id,
+        first_tree + s) alone, whatever the number of threads, the batch it is in, and how many trees are sampled.
+
+        ``sample_without_replacement`` with the same seed shares these trees: it takes them in order and skips repeats,
+        so that a seed names one sequence of trees. Use two seeds where the two should be independent.
+
+        ``algorithm``: ``"auto"`` is the right choice unless you compare samplers; ``"elimination"``, ``"wilson"``
+        (multi-root), ``"wilson-marginal"``, ``"wilson-reject"`` (single-root) and ``"colbourn"`` have the same law;
+        ``"wilson-rc"`` is biased and here for comparison. ``step_limit`` is the number of steps after which the walks
+        that are asked for by name give up a tree (status ``"step_limit"``); 0 means never.
 
         >>> d = DependencyTrees(np.zeros((3, 3)))
         >>> trees = d.sample(1000, seed=7)
@@ -565,7 +625,8 @@ class DependencyTrees:
             shape = (k, self._n) if self._single else (k, self._batch, self._n)
             heads = np.empty(shape, np.int32)
             labels = None if self._label_count is None else np.empty(shape, np.int32)
-            failures = self._core.sample(k, seed, algorithm, step_limit, first_tree, heads, labels)
+            number = seed if type(seed) is int else as_seed(seed)
+            failures = self._core.sample(k, number, algorithm, step_limit, first_tree, heads, labels)
         except (OverflowError, TypeError, ValueError):
             # Only now is it worth looking what was wrong, to say so.
             as_first_tree(first_tree, as_count(k))
@@ -580,12 +641,19 @@ class DependencyTrees:
     def sample_without_replacement(
         self,
         k: int,
-        seed: int = 0,
+        seed: Seed = None,
         algorithm: WithoutReplacementAlgorithm = "auto",
         *,
         memory_limit: int = _GIB,
     ) -> WithoutReplacementSample:
         """k different trees, each sampled from the trees that are left; all of them if there are no more than k.
+
+        ``seed`` as for ``sample``: None, an integer, a ``numpy.random.Generator`` or a ``SeedSequence``. The result has
+        ``estimate`` and ``interval`` for expectations.
+
+        ``sample`` with the same seed shares these trees: ``"auto"`` takes them in order and skips repeats, as long as
+        that is efficient, so that a seed names one sequence of trees. Use two seeds where the two should be
+        independent, as in a comparison of estimates with and without replacement.
 
         ``algorithm``: ``"auto"`` is the right choice unless you compare samplers; ``"trie"``, ``"beam"`` and the
         literature's ``"list"`` have the same law. ``memory_limit`` is the number of bytes that a sentence's trie may
@@ -627,12 +695,14 @@ class DependencyTrees:
 
     def sample_without_replacement_iterator(
         self,
-        seed: int = 0,
+        seed: Seed = None,
         algorithm: Literal["auto", "trie", "list"] = "auto",
         *,
         memory_limit: int = _GIB,
     ) -> WithoutReplacementIterator:
         """Samples different trees of a single sentence, one after the other, until you stop or there are no more.
+
+        The trees of ``sample_without_replacement`` with the same seed, which it shares with ``sample``.
 
         >>> d = DependencyTrees(np.zeros((3, 3)))
         >>> [round(np.exp(tree.log_prob).item(), 6) for tree in d.sample_without_replacement_iterator()]
@@ -653,6 +723,15 @@ class DependencyTrees:
                 as_count(memory_limit, "memory_limit"),
             )
         )
+
+
+def _different(lengths: Any, others: Any, name: str, other_name: str) -> str:
+    """How the numbers of words of two batches differ."""
+    a, b = np.atleast_1d(lengths), np.atleast_1d(others)
+    if a.shape != b.shape:
+        return f"{name} has {len(a)} sentences, {other_name} {len(b)}"
+    i = int(np.flatnonzero(a != b)[0])
+    return f"sentence {i} has {a[i]} words in {name}, and {b[i]} in {other_name}"
 
 
 def _restored(
