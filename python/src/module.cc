@@ -23,4 +23,5 @@ NB_MODULE(_taproot, m) {
   init_files(m);
   init_cuda(m);
   init_draw(m);
+  init_tree(m);
 }

@@ -12,5 +12,6 @@ void init_estimate(nanobind::module_& m);
 void init_files(nanobind::module_& m);
 void init_cuda(nanobind::module_& m);
 void init_draw(nanobind::module_& m);
+void init_tree(nanobind::module_& m);
 
 }  // namespace taproot::python

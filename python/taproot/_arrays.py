@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._layouts import OURS, Arrangement
+
 Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
 
@@ -80,31 +82,36 @@ def as_integers(values: Any, name: str) -> npt.NDArray[Any]:
     return array
 
 
-def as_lengths(lengths: Any, batch: int, longest: int) -> Int32:
+def as_lengths(lengths: Any, batch: int, longest: int, arrangement: Arrangement = OURS) -> Int32:
+    """Numbers of words, from lengths of a layout."""
     array = as_integers(lengths, "lengths")
     if array.shape != (batch,):
         raise ValueError(f"lengths must have shape ({batch},), one per sentence, not {array.shape}")
-    wrong = np.flatnonzero((array < 0) | (array > longest))
+    wrong = np.flatnonzero((array < arrangement.lengths_of(0)) | (array > arrangement.lengths_of(longest)))
     if wrong.size:
         b = int(wrong[0])
-        raise ValueError(
-            f"lengths[{b}] is {array[b]}, and the scores are for up to {longest} words: lengths count words, not ROOT"
-        )
-    return np.array(array, np.int32, order="C")
+        raise arrangement.wrong_length(b, int(array[b]), longest)
+    return np.array(arrangement.words_in(array), np.int32, order="C")
 
 
-def as_trees(values: Any, name: str, shape: tuple[int, ...] | None = None) -> tuple[Int32, tuple[int, ...]]:
+def as_trees(
+    values: Any, name: str, shape: tuple[int, ...] | None = None, arrangement: Arrangement = OURS
+) -> tuple[Int32, tuple[int, ...]]:
     """Trees of shape ``shape``, or any number of them, ``(..., *shape)``: as [k, *shape], and what stands for k.
 
-    Without a shape: one list of any length.
+    Where the layout has an entry for ROOT, the values have one more than ``shape``. Without a shape: one list of any
+    length.
     """
     array = as_integers(values, name)
     if shape is None:
         if array.ndim != 1:
             raise ValueError(f"{name} must have one entry per word, shape (n,), not {array.shape}")
-    elif array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
-        hint = "; ROOT has no entry" if array.ndim and array.shape[-1] == shape[-1] + 1 else ""
-        raise ValueError(f"{name} must have shape {shape} or (k, {str(shape)[1:]}, not {array.shape}{hint}")
+    else:
+        given = (*shape[:-1], arrangement.entries(shape[-1]))
+        if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != given:
+            hint = arrangement.trees_hint(name, array.shape[-1], shape[-1]) if array.ndim else ""
+            raise ValueError(f"{name} must have shape {given} or (k, {str(given)[1:]}, not {array.shape}{hint}")
+        array = arrangement.words_of(array)
     if array.dtype != np.int32:
         if array.size and (array.min() < -(2**31) or array.max() >= 2**31):
             raise ValueError(f"{name} has entries that are not words")

@@ -26,6 +26,8 @@ class Constraints:
 
     def fits(self, n: int) -> bool: ...
 
+    def allowed(self, out: Annotated[NDArray[numpy.bool_], dict(order='C', device='cpu')]) -> None: ...
+
 class Core:
     """The sentences behind a DependencyTrees; arrays are checked there."""
 
@@ -180,3 +182,8 @@ def tree_svg(words: Sequence[str], heads: Annotated[NDArray[numpy.int32], dict(o
 def marginals_svg(words: Sequence[str], marginals: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], threshold: float, labels: Sequence[str]) -> str: ...
 
 DRAW_THRESHOLD: float = 0.05
+
+def are_trees(heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)], multi: bool, out: Annotated[NDArray[numpy.bool_], dict(order='C', device='cpu')]) -> None:
+    """
+    Which rows of heads are trees under the root rule. Shapes are checked in Python.
+    """
