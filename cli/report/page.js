@@ -413,7 +413,7 @@
   });
 
   const failures = sentences.filter((s) => s.failed).length;
-  $("summary").textContent = `${sentences.length} sentences` +
+  $("summary").textContent = `${sentences.length} ${sentences.length === 1 ? "sentence" : "sentences"}` +
     (failures > 0 ? `, ${failures} without an answer` : "") + `, ${about.root}-root trees`;
   $("legend").append(meter(1), `entropy per word; a full bar is ${largest.toFixed(2)} nats`);
   list();

@@ -43,8 +43,7 @@ __device__ bool forbids_support(const EdgeReader& p, const EdgeReader& q, int n,
 }
 
 __device__ void write(const DivergenceArgs& args, int b, double x) {
-  // A KL divergence that rounds below zero is 0.
-  args.out[b] = args.kind == Divergence::kRelativeEntropy && x < 0 ? 0.0 : x;
+  args.out[b] = args.kind == Divergence::kRelativeEntropy ? detail::non_negative(x) : x;
 }
 
 // The formulas of src/query/divergence.cc.

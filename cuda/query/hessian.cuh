@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "core/probability.h"
 #include "core/wide.h"
 #include "cuda/core/warp.cuh"
 #include "cuda/scores/batch.h"
@@ -260,7 +261,8 @@ __device__ void write_hessian(const HessianSentence<T, Weight>& s, const Hessian
       double product = 0;
       if (p != q) {
         const T w = s.weight(h, m);
-        const double p_edge = fmax(detail::to_double(w * s.gradient[s.at(p, q)]), 0.0);
+        const double p_edge =
+            detail::nearest_probability(detail::to_double(w * s.gradient[s.at(p, q)]));
         const double moved = detail::to_double(w * s.gradient_tangent[s.at(p, q)]);
         product = scale * (p_edge * s.values[s.at(h, m)] + moved);
       }

@@ -4,6 +4,7 @@
 // entropy. The kernel of the beam's conditional laws begins in the same way.
 #pragma once
 
+#include "core/probability.h"
 #include "cuda/query/gradient.cuh"
 #include "cuda/query/inference.h"
 
@@ -216,8 +217,7 @@ struct MarginalWriter {
   __device__ double write(int h, int m, double g) const {
     double p = 0;
     if (m > 0 && m != h) p = weights[static_cast<std::int64_t>(h) * (n + 1) + m] * g;
-    if (p < 0) p = 0;  // By rounding; see docs/numerics.md.
-    return write_probability(h, m, p);
+    return write_probability(h, m, detail::nearest_probability(p));
   }
 
   __device__ double write_probability(int h, int m, double p) const {
@@ -242,7 +242,7 @@ __device__ inline double sum_of_threads(double x, double* per_warp) {
 
 /// By one thread. A sum that rounds below zero is 0.
 __device__ inline void write_entropy(const InferenceArgs& args, int b, double x) {
-  const double entropy = x < 0 ? 0.0 : x;
+  const double entropy = detail::non_negative(x);
   if (args.summary.entropy != nullptr) args.summary.entropy[b] = entropy;
   write_number(args.entropy, b, entropy);
 }

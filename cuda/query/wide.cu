@@ -33,7 +33,7 @@ __device__ void write_wide_root_law(int n, const WideWeights& weight, WideBlock&
   root_gradient(n, row, w.pivot, w.dots);
   for (int k = 1 + lane_id(); k <= n; k += kWarp) {
     const int word = block.v.order[k];
-    root_law[word - 1] = (weight(0, word) * w.dots[k]).to_double();
+    root_law[word - 1] = detail::nearest_probability((weight(0, word) * w.dots[k]).to_double());
   }
 }
 
@@ -66,7 +66,7 @@ __device__ void answer(const InferenceArgs& args, int b, unsigned char* memory, 
         const std::int64_t row = block.v.position[m];
         p = (weight(h, m) * w.matrix[row * w.ld + block.v.position[h]]).to_double();
       }
-      writer.write_probability(h, m, p < 0 ? 0.0 : p);
+      writer.write_probability(h, m, detail::nearest_probability(p));
     }
   }
   if (!wants_entropy(args)) return;

@@ -56,8 +56,8 @@ def errors(d, sizes, seed, best, truth):
             f = f_different[quantity]
             estimates = {
                 "with replacement": f_trees[quantity][:k].mean(axis=0),
-                "Horvitz–Thompson": few.estimate(f[:k]),
-                "self-normalized": few.estimate(f[:k], normalized=True),
+                "Horvitz–Thompson": few.estimate(f[:k], normalized=False).mean,
+                "self-normalized": (few.weights * f[:k]).sum(axis=0) / few.weights.sum(axis=0),
                 "sum and sample": sum_and_sample(different, f, k),
                 PLAIN: f[:k].sum(axis=0) / few.counts,
             }

@@ -97,7 +97,8 @@ struct TreeOutput {
 /// on the number of threads. Several threads may ask one object at once.
 ///
 /// On a Cuda, the scores are sent to the device with the first question, and factors, log Z and
-/// marginals stay there. kbest, expected_tries, expected_steps, label_marginals and factorization,
+/// marginals stay there. kbest, expected_attachment, expected_tries, expected_steps,
+/// label_marginals and factorization,
 /// sample by other algorithms than auto and sample_without_replacement by others than beam throw
 /// std::invalid_argument. Sentences beyond the range of double are sampled by the CPU, sentences
 /// that are too long for the device are answered by it, and both are counted (CudaStatistics).
@@ -177,6 +178,9 @@ class TAPROOT_API DependencyTrees {
   std::vector<Outcome> argmax(std::span<const TreeOutput> out);
   /// The tree with the largest expected number of right heads.
   std::vector<Outcome> mbr(std::span<const TreeOutput> out);
+  /// The expected share of words that have the head that heads[b] gives them; see decode.h.
+  std::vector<Outcome> expected_attachment(std::span<const TreeBuffer> heads,
+                                           std::span<double> out);
   /// The k best trees of each sentence, or all; with their log_prob if `log_prob`.
   std::vector<Outcome> kbest(std::size_t k, std::span<BestTrees> out, bool log_prob = false);
 

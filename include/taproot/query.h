@@ -19,7 +19,7 @@ TAPROOT_API double log_partition(const Factorization& f);
 
 /// p(h -> m) for every edge: the probability that a tree has it; also the gradient of log Z.
 /// Column 0 and the diagonal are 0, every other column sums to 1. Absolute error: a few n 2^-53,
-/// so a tiny one may round below zero, and is then returned as 0. Cost: 2 n^3/3 multiply-adds.
+/// and where rounding leaves 0..1 the nearest of its ends. Cost: 2 n^3/3 multiply-adds.
 TAPROOT_API void marginals(const Factorization& f, EdgeMatrix out, Workspace& workspace);
 TAPROOT_API std::vector<double> marginals(const Factorization& f);
 
@@ -44,9 +44,8 @@ TAPROOT_API void root_marginals(const Factorization& f, std::span<double> out,
                                 Workspace& workspace);
 TAPROOT_API std::vector<double> root_marginals(const Factorization& f);
 
-/// log p(tree), which may round above 0 by a few units in the last place; -inf if `heads` is no
-/// tree under the root rule or uses a forbidden edge. Throws if heads.size() != n or a head is
-/// outside 0..n. O(n).
+/// log p(tree), never above 0; -inf if `heads` is not a tree under the root rule or uses a
+/// forbidden edge. Throws if heads.size() != n or a head is outside 0..n. O(n).
 TAPROOT_API double log_prob(const Factorization& f, TreeView heads);
 
 /// -sum_t p(t) log p(t), in nats. Cost: marginals().

@@ -70,9 +70,9 @@ class Lines {
   /// `heights` are those of the arcs; edges from ROOT rise above all of them.
   Lines(const WordLine& line, std::span<const Arc> arcs, std::span<const int> heights);
 
-  /// The x coordinate of a text that is `width` pixels wide and stands on arc `a`: the middle or, on a
-  /// long arc, a place near the modifier; or as near to these as possible without touching a line
-  /// that crosses the arc, and with `beside` pixels at the ends.
+  /// The x coordinate of a text that is `width` pixels wide and stands on arc `a`: the middle or,
+  /// on a long arc, a place near the modifier; or as near to these as possible without touching a
+  /// line that crosses the arc, and with `beside` pixels at the ends.
   int text_center(std::size_t a, int width, int beside) const;
 
  private:

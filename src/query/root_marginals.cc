@@ -26,14 +26,15 @@ void root_marginals(const Factorization& f, std::span<double> out, Workspace& wo
     detail::root_gradient(data.factors(), g);
     for (int k = 1; k <= n; ++k) {
       const int word = data.order[k];
-      out.data()[word - 1] = weights[word] * g[k];
+      out.data()[word - 1] = detail::nearest_probability(weights[word] * g[k]);
     }
   } else {
     detail::Wide* g = own.wide_root_rows.resize(ld);
     detail::root_gradient(detail::wide_factors_of(data, scratch), g);
     for (int k = 1; k <= n; ++k) {
       const int word = data.order[k];
-      out.data()[word - 1] = (detail::wide_weight(data.table, 0, word) * g[k]).to_double();
+      const detail::Wide p = detail::wide_weight(data.table, 0, word) * g[k];
+      out.data()[word - 1] = detail::nearest_probability(p.to_double());
     }
   }
 }

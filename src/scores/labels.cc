@@ -199,7 +199,8 @@ void label_marginals(const LabelView& labels, std::span<const double> edge_margi
                       "an edge with a positive marginal has no label");
       const double sum = sum_above(labels, h, m, top);
       for (std::size_t l = 0; l < count; ++l) {
-        to[l] = p * std::exp(labels(h, m, static_cast<int>(l)) - top) / sum;
+        // The quotient first: it is at most 1, and the product then at most p.
+        to[l] = p * (std::exp(labels(h, m, static_cast<int>(l)) - top) / sum);
       }
     }
   }

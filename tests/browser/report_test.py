@@ -390,7 +390,7 @@ class Report(unittest.TestCase):
         self.assertTrue(self.find("#failed").is_displayed())
         self.assertIn("bad_constraint", self.find("#failed-name").text)
         self.assertIn("She sleeps", self.find("#failed-words").text)
-        self.assertIn("a constraint names a word", self.find("#failed-message").text)
+        self.assertIn("names word 8", self.find("#failed-message").text)
         self.press(Keys.ARROW_DOWN)
         self.go(3)
         self.assertIn("without an answer", self.find("#summary").text)
