@@ -114,18 +114,24 @@ std::vector<Outcome> ask_numbers(DependencyTrees::Impl& d, Needs needs, const ch
 
 inline std::size_t side(int n) { return static_cast<std::size_t>(n) + 1; }
 
-/// Numbers from the device, with NaN for the sentences that have no answer.
-template <typename Ask>
-std::vector<Outcome> ask_device(DependencyTrees::Impl& d, std::span<double> out,
-                                const char* function, Ask&& question) {
-  d.require_entries(out.size(), function, "out");
+/// Asks the device a question, and calls lost(b) for the sentences that have no answer.
+template <typename Ask, typename Lost>
+std::vector<Outcome> ask_device(DependencyTrees::Impl& d, Ask&& question, Lost&& lost) {
   std::vector<Outcome> outcomes(d.size());
   question();
   d.device->outcomes(outcomes);
   for (std::size_t b = 0; b < d.size(); ++b) {
-    if (!outcomes[b].ok()) out[b] = NAN;
+    if (!outcomes[b].ok()) lost(b);
   }
   return outcomes;
+}
+
+/// The same for a number per sentence.
+template <typename Ask>
+std::vector<Outcome> ask_device(DependencyTrees::Impl& d, std::span<double> out,
+                                const char* function, Ask&& question) {
+  d.require_entries(out.size(), function, "out");
+  return ask_device(d, question, [&](std::size_t b) { out[b] = NAN; });
 }
 
 inline void fill(const EdgeMatrix& to, std::size_t rows, std::size_t columns, double value) {

@@ -60,7 +60,11 @@ std::vector<Outcome> DependencyTrees::expected_steps(std::span<double> out) {
 
 std::vector<Outcome> DependencyTrees::expectation(std::span<const ConstEdgeMatrix> values,
                                                   std::span<double> out) {
-  impl_->require_entries(values.size(), "expectation", "values");
+  Impl& d = *impl_;
+  d.require_entries(values.size(), "expectation", "values");
+  if (d.device != nullptr) {
+    return ask_device(d, out, "expectation", [&] { d.device->expectation(values, out); });
+  }
   return ask_numbers(*impl_, Needs::kMarginals, "expectation", out,
                      [&](std::size_t b, const Factorization& f, ThreadMemory& own) {
                        std::vector<double> memory;
@@ -74,13 +78,26 @@ namespace {
 using PairQuery = double (*)(const Factorization&, const Factorization&, Workspace&);
 
 std::vector<Outcome> ask_pair(DependencyTrees::Impl& p, DependencyTrees::Impl& q,
-                              const char* function, std::span<double> out, PairQuery query) {
+                              const char* function, std::span<double> out, PairQuery query,
+                              detail::Divergence kind) {
   detail::require(p.size() == q.size(), function, "the two batches differ in size");
   detail::require(p.root == q.root, function, "the two batches differ in their root rule");
   for (std::size_t b = 0; b < p.size(); ++b) {
     if (p.scores[b].n() != q.scores[b].n()) {
       detail::misuse(function, "sentence " + std::to_string(b) + " differs in length");
     }
+  }
+  if (p.device != nullptr && q.device != nullptr) {
+    std::vector<Outcome> outcomes =
+        ask_device(p, out, function, [&] { p.device->divergence(*q.device, kind, out); });
+    std::vector<Outcome> of_q(q.size());
+    q.device->outcomes(of_q);
+    for (std::size_t b = 0; b < outcomes.size(); ++b) {
+      if (!outcomes[b].ok() || of_q[b].ok()) continue;
+      outcomes[b] = of_q[b];
+      out[b] = NAN;
+    }
+    return outcomes;
   }
   static_cast<void>(q.threads(function));
   if (&p != &q && q.keep && !q.factored.done()) {
@@ -106,11 +123,13 @@ std::vector<Outcome> ask_pair(DependencyTrees::Impl& p, DependencyTrees::Impl& q
 }  // namespace
 
 std::vector<Outcome> DependencyTrees::cross_entropy(DependencyTrees& q, std::span<double> out) {
-  return ask_pair(*impl_, *q.impl_, "cross_entropy", out, &taproot::cross_entropy);
+  return ask_pair(*impl_, *q.impl_, "cross_entropy", out, &taproot::cross_entropy,
+                  detail::Divergence::kCrossEntropy);
 }
 
 std::vector<Outcome> DependencyTrees::kl_divergence(DependencyTrees& q, std::span<double> out) {
-  return ask_pair(*impl_, *q.impl_, "kl_divergence", out, &taproot::kl_divergence);
+  return ask_pair(*impl_, *q.impl_, "kl_divergence", out, &taproot::kl_divergence,
+                  detail::Divergence::kRelativeEntropy);
 }
 
 std::vector<Outcome> DependencyTrees::hessian_product(std::span<const ConstEdgeMatrix> direction,
@@ -121,6 +140,10 @@ std::vector<Outcome> DependencyTrees::hessian_product(std::span<const ConstEdgeM
   const auto lost = [&](std::size_t b) {
     fill(out[b], side(d.scores[b].n()), side(d.scores[b].n()), NAN);
   };
+  if (d.device != nullptr) {
+    return ask_device(
+        d, [&] { d.device->hessian_product(direction, out); }, lost);
+  }
   return ask(
       d, Needs::kFactors, "hessian_product",
       [&](std::size_t b, const Factorization& f, ThreadMemory& own) {
@@ -138,12 +161,16 @@ std::vector<Outcome> DependencyTrees::hessian_product(std::span<const ConstEdgeM
 std::vector<Outcome> DependencyTrees::root_marginals(std::span<double* const> out) {
   Impl& d = *impl_;
   d.require_entries(out.size(), "root_marginals", "out");
+  const auto lost = [&](std::size_t b) { std::fill_n(out[b], d.words(b), NAN); };
+  if (d.device != nullptr)
+    return ask_device(
+        d, [&] { d.device->root_marginals(out); }, lost);
   return ask(
       d, d.root == RootRule::kMulti ? Needs::kMarginals : Needs::kFactors, "root_marginals",
       [&](std::size_t b, const Factorization& f, ThreadMemory& own) {
         taproot::root_marginals(f, {out[b], d.words(b)}, own.workspace);
       },
-      [&](std::size_t b) { std::fill_n(out[b], d.words(b), NAN); });
+      lost);
 }
 
 std::vector<Outcome> DependencyTrees::label_marginals(std::span<const EdgeMatrix> out) {

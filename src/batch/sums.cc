@@ -123,13 +123,8 @@ std::vector<Outcome> DependencyTrees::marginals(std::span<const EdgeMatrix> out)
     detail::fill(out[b], detail::side(d.scores[b].n()), detail::side(d.scores[b].n()), NAN);
   };
   if (d.device != nullptr) {
-    d.device->marginals(out);
-    std::vector<Outcome> outcomes(d.size());
-    d.device->outcomes(outcomes);
-    for (std::size_t b = 0; b < d.size(); ++b) {
-      if (!outcomes[b].ok()) lost(b);
-    }
-    return outcomes;
+    return detail::ask_device(
+        d, [&] { d.device->marginals(out); }, lost);
   }
   if (keeps_factors(d)) {
     return detail::ask(

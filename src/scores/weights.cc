@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/ln2.h"
+#include "scores/wide_weight.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "scores/weights.cc"
@@ -97,11 +98,7 @@ double fill_weights(const ScoreTable& table, int first, int last, double* weight
 }
 
 Wide wide_weight(const ScoreTable& table, int head, int modifier) {
-  const double score = table.row(head)[modifier];
-  if (score == -HUGE_VAL) return 0.0;
-  const double k = std::nearbyint(score * kLog2e);
-  return {std::exp(minus_k_ln2(score, k)),
-          static_cast<std::int64_t>(k - table.scale_of(head, modifier))};
+  return wide_weight(table.row(head)[modifier], table.scale_of(head, modifier));
 }
 
 }  // namespace taproot::detail
