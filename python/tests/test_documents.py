@@ -21,7 +21,7 @@ def test_the_page_about_pytorch_and_jax() -> None:
     pytest.importorskip("jax")
     names: dict[str, Any] = {}
     blocks = code_of("docs/pytorch.md")
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     for block in blocks:
         exec(compile(block, "docs/pytorch.md", "exec"), names)
 
@@ -41,7 +41,7 @@ def test_the_errors_on_the_page_are_raised() -> None:
                     exec(textwrap.dedent(tried[len("try:\n") : tried.index("except")]), names)
             else:
                 exec(tried, names)
-    assert raised == 3
+    assert raised == 4
 
 
 def test_the_parser_of_the_readme() -> None:
@@ -50,11 +50,11 @@ def test_the_parser_of_the_readme() -> None:
     scores = torch.zeros(2, 4, 4, requires_grad=True)
     names: dict[str, Any] = {
         "scores": scores,
-        "gold": torch.tensor([[2, 0, 2], [2, 0, -100]]),
-        "lengths": torch.tensor([3, 2]),
+        "gold": torch.tensor([[-100, 2, 0, 2], [-100, 2, 0, -100]]),  # ROOT first, as the text says.
+        "lengths": torch.tensor([4, 3]),
     }
     exec(compile(block, "README.md", "exec"), names)
     names["loss"].backward()
     assert scores.grad[0, 1, 2] < 0  # [dependent, head]
-    assert names["heads"].shape == (2, 3) and names["p"].shape == (2, 4, 4)
+    assert names["heads"].shape == (2, 4) and names["p"].shape == (2, 4, 4)
     torch.testing.assert_close(names["p"][0, 1:].sum(-1), torch.ones(3))
