@@ -559,7 +559,7 @@ def nll(
     ``label_scores`` are summed out. ``reduction``: ``"mean"`` divides the sum over sentences by their number, and
     ``"words"`` by the number of words; ``"sum"``; ``"none"`` gives shape (...). Gold heads that are not a tree raise a
     ``ValueError`` that names the sentence and the words where heads and lengths are not traced, also within ``grad``.
-    So do lengths that do not count ROOT, though the layout has an entry for it, if the padding of the gold heads shows it.
+    So do lengths that do not count ROOT, though the layout has an entry for it, if the gold heads' padding shows it.
     Under ``jit`` the loss of such heads is infinite and has no gradient, or NaN if a head cannot be; call the function
     once without ``jit`` to hear why.
 

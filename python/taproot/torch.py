@@ -479,7 +479,8 @@ class DependencyTrees(torch.distributions.Distribution):
     def sample(self, sample_shape: Any = (), seed: Any = None, algorithm: Algorithm = "auto") -> Any:
         """Trees sampled independently, shape sample_shape + batch_shape + (N,); with ``label_scores`` also labels.
 
-        ``sample_shape`` may be an integer, k for (k,). ``seed`` is an integer or a ``torch.Generator``; without one, PyTorch's own generator is used.
+        ``sample_shape`` may be an integer, k for (k,). ``seed`` is an integer or a ``torch.Generator``; without one,
+        PyTorch's own generator is used.
         """
         if isinstance(sample_shape, Integral):
             sample_shape = (as_count(sample_shape, "sample_shape"),)

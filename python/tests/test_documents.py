@@ -6,7 +6,10 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+import taproot
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -42,6 +45,23 @@ def test_the_errors_on_the_page_are_raised() -> None:
             else:
                 exec(tried, names)
     assert raised == 4
+
+
+def test_the_recipes_of_the_page_about_python(monkeypatch: Any, tmp_path: Path) -> None:
+    scores = np.random.default_rng(0).normal(size=(4, 4))
+    names: dict[str, Any] = {"np": np, "taproot": taproot, "scores": scores}
+    (block,) = code_of("docs/python.md", "p_b_given_a")
+    exec(compile(block, "docs/python.md", "exec"), names)
+    trees = taproot.DependencyTrees(scores).kbest(100)
+    p = np.exp(taproot.DependencyTrees(scores).log_prob(trees.heads))
+    a, b = trees.heads[:, 0] == 2, trees.heads[:, 2] == 2
+    assert names["p_a_and_b"] == pytest.approx(p[a & b].sum())
+    assert names["p_b_given_a"] == pytest.approx(p[a & b].sum() / p[a].sum())
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    monkeypatch.chdir(tmp_path)
+    (block,) = code_of("docs/python.md", "load_label_scores")
+    exec(compile(block, "docs/python.md", "exec"), names)
+    assert len(taproot.read_conllu("best.conllu")) == len(names["words"])
 
 
 def test_the_parser_of_the_readme() -> None:
