@@ -156,7 +156,7 @@ def evaluate(
 
 
 def _has_root(heads: Int32) -> bool:
-    """Whether trees [k][N+1] begin with ROOT's entry, -1, as those of a layout "+root" do; a word's head is 0 or more."""
+    """Whether trees [k][N+1] begin with ROOT's entry, -1, as those of a layout "+root" do; heads are 0 or more."""
     trees = heads[(heads != -1).any(-1)]
     return len(trees) > 0 and bool((trees[:, 0] == -1).all())
 
@@ -165,7 +165,7 @@ def _root_hint(width: int, n: int, rooted: bool) -> str:
     if abs(width - n) != 1 or rooted:
         return ""
     name = "trees" if width > n else "gold"
-    return f". If the first entry of {name} is ROOT's, as with a layout \"+root\", give {name}[..., 1:]"
+    return f'. If the first entry of {name} is ROOT\'s, as with a layout "+root", give {name}[..., 1:]'
 
 
 def _labels(of_sentence: Any, s: int, n: int, name: str, b: int, rooted: bool = False) -> list[Any]:
