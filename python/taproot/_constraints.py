@@ -110,7 +110,10 @@ def allowed_edges(constraints: Any, batch: tuple[int, ...], words: Any, n: int) 
         out[:side, :side] = constraints.allowed(side - 1)
         return out
     if not isinstance(constraints, (list, tuple)):
-        raise ValueError("constraints of a batch must be a list, one (or None) per sentence")
+        raise ValueError(
+            "constraints of a batch must be a list, one (or None) per sentence; "
+            f"for the same in all, give [constraints] * {batch[0]}"
+        )
     if len(constraints) != batch[0]:
         raise ValueError(f"constraints must be {batch[0]}, one (or None) per sentence, not {len(constraints)}")
     for b, own in enumerate(constraints):

@@ -197,7 +197,10 @@ class DependencyTrees:
         elif self._single:
             raise ValueError("constraints of a single sentence must be one taproot.Constraints")
         elif not isinstance(constraints, (list, tuple)):
-            raise ValueError("constraints of a batch must be a list, one (or None) per sentence")
+            raise ValueError(
+                "constraints of a batch must be a list, one (or None) per sentence; "
+                f"for the same in all, give [constraints] * {self._batch}"
+            )
         if len(constraints) != self._batch:
             raise ValueError(f"constraints must be {self._batch}, one (or None) per sentence, not {len(constraints)}")
         found = []
