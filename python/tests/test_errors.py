@@ -273,7 +273,7 @@ def test_hessian_of_a_mixed_batch() -> None:
 
 def test_an_estimate_of_a_lost_sentence_is_none() -> None:
     """ "status": its numbers are NaN. A 0 would pass for an estimate."""
-    s = DependencyTrees(mixed_batch(), MIXED_LENGTHS, on_error="status").sample_without_replacement(3)
+    s = DependencyTrees(mixed_batch(), MIXED_LENGTHS, on_error="status").sample_without_replacement(3, seed=2)
     for found in (*s.estimate(np.ones(s.weights.shape)), *s.interval(np.ones(s.weights.shape))):
         assert np.isfinite(found[[0, 3]]).all() and np.isnan(found[LOST]).all()
 
