@@ -250,7 +250,7 @@ int run(int argc, char** argv) {
     }
     rules.push_back(rule);
   }
-  if (rules.empty()) rules = {{"16:0", 16, 0}, {"4:0", 4, 0}, {"7:24", 7, 24}, {"7:32", 7, 32}};
+  if (rules.empty()) rules = {{"16:0", 16, 0}, {"4:0", 4, 0}, {"6:24", 6, 24}, {"9:24", 9, 24}};
   for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
     std::printf("\n%s-root\n\n| weights | elimination, us |", std::string(to_string(root)).c_str());
     for (const Rule& rule : rules) std::printf(" %s |", rule.name.c_str());

@@ -55,7 +55,7 @@ def check_root_is_counted(heads: Any, lengths: Any, arrangement: Arrangement) ->
 
 
 def check_heads(heads: Any, lengths: Any, arrangement: Arrangement) -> None:
-    """Raises for the first of the trees `heads` [..., N] that has a head which is not 0 to n; rows of -1 are no trees.
+    """Raises for the first of the trees `heads` [..., N] that has a head which is not 0 to n; rows of -1 are skipped.
 
     `lengths` are numbers of words, whose axes are the last ones of [...].
     """
