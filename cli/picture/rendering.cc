@@ -152,11 +152,8 @@ Rendering::Size Rendering::report_page() {
     fail("{} did not make the {}: {}", renderer_.path, to_string(format_), last_words(dom));
   }
   if (size.height > kMost) {
-    fail(
-        "the page is {} pixels high, and a picture at most {}; ask for fewer samples (-k), or "
-        "write "
-        "HTML (-o FILE.html)",
-        size.height, kMost);
+    fail("the page is {} pixels high, and a picture has at most {}; write HTML (-o FILE.html)",
+         size.height, kMost);
   }
   if (format_ == Format::kPdf) {
     size.height += 8;

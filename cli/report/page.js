@@ -260,7 +260,10 @@
       `${s.trees.length} different ${s.trees.length === 1 ? "tree" : "trees"}. ` +
       "A bar is a tree's share of the samples, p its probability" +
       (s.trees[0].labels ? " with its labels." : ".");
-    $("trees").replaceChildren(...s.trees.map((tree, i) => {
+    // A picture has the first ones, and says so.
+    const listed = about.still ? s.trees.slice(0, 12) : s.trees;
+    if (listed.length < s.trees.length) $("trees-note").append(` The ${listed.length} most frequent are shown.`);
+    $("trees").replaceChildren(...listed.map((tree, i) => {
       const share = element("span", { class: "share" }, bar(tree.count / about.samples));
       const button = element("button", { type: "button", title: `log p = ${tree.log_prob}` },
         element("span", { class: "count" }, `${tree.count} of ${about.samples}`),
