@@ -135,7 +135,8 @@ Rendering::Size Rendering::figure_page() {
   return size;
 }
 
-// Opens the page once to learn how high it is. On paper, lines may come out a little higher.
+// Opens the page once to learn how high it is. On paper, where type is set without hints, some
+// lines break elsewhere, so there is room for them.
 Rendering::Size Rendering::report_page() {
   constexpr std::string_view kKey = "data-height=\"";
   constexpr int kMost = 8000;  // Twice this is as high as the pictures that Chromium makes.
@@ -156,7 +157,7 @@ Rendering::Size Rendering::report_page() {
          size.height, kMost);
   }
   if (format_ == Format::kPdf) {
-    size.height += 8;
+    size.height += 24 + size.height / 50;
     std::ofstream(page_, std::ios::binary | std::ios::app)
         << fmt::format("<style>@page{{size:{}px {}px;margin:0}}</style>", size.width, size.height);
   }
