@@ -124,20 +124,20 @@ TEST_P(Intervals, HoldTheExpectationAsOftenAsTheySay) {
 INSTANTIATE_TEST_SUITE_P(Spreads, Intervals, testing::Values(0, 1, 2, 3));
 
 // The trees of one run.
-struct Run {
+struct Samples {
   std::vector<Tree> trees;
   std::vector<double> log_prob;  // Empty with replacement.
   double kappa = 0;
 };
 
 // The share of runs whose interval holds the probability of an event.
-double event_coverage(const Trees& trees, const std::vector<Run>& runs,
+double event_coverage(const Trees& trees, const std::vector<Samples>& runs,
                       const std::function<bool(TreeView)>& event) {
   double exact = 0;
   for (const auto& [heads, p] : trees) exact += event(heads) ? p : 0;
   double inside = 0;
   std::vector<double> values;
-  for (const Run& run : runs) {
+  for (const Samples& run : runs) {
     values.clear();
     for (const Tree& tree : run.trees) values.push_back(event(tree) ? 1 : 0);
     const Interval i = run.log_prob.empty()
@@ -156,8 +156,8 @@ TEST(EventIntervals, HoldAsOftenAsTheySayOnAverage) {
     const Problem problem = oracle::gaussian(5, sigma, 3);
     const Trees trees = oracle::all_trees(problem, Root::kSingle);
     law::WithoutReplacementDraws draws(problem, Root::kSingle, WithoutReplacementAlgorithm::kAuto);
-    std::vector<Run> with;
-    std::vector<Run> without;
+    std::vector<Samples> with;
+    std::vector<Samples> without;
     for (std::uint32_t s = 0; s < kRuns; ++s) {
       SampleOptions options;
       options.seed = 1000 + s;
