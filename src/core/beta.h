@@ -10,7 +10,7 @@ namespace taproot::detail {
 /// x < (a + 1) / (a + b + 2).
 double beta_continued_fraction(double a, double b, double x);
 
-/// The x with I_x(a, b) = probability, with a relative error of 1e-9 or less for a and b of 1/2 to
+/// The x with I_x(a, b) = probability, with a relative error of 1e-8 or less for a and b of 1/2 to
 /// 1e6. For finite a, b > 0 and probability in (0, 1); NaN if one of them is NaN.
 double beta_quantile(double probability, double a, double b);
 
