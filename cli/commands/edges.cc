@@ -62,6 +62,11 @@ std::vector<Doubt> doubts(const Answer& answer, int top) {
   return all;
 }
 
+// In percent, and "100.0 %" for exactly 1 alone.
+std::string percent(double p) {
+  return p < 1 && p >= 0.9995 ? "> 99.9 %" : fmt::format("{:.1f} %", 100 * p);
+}
+
 std::string as_text(const Answer& answer, int top) {
   std::vector<std::string> words;
   if (answer.words != nullptr) {
@@ -73,8 +78,8 @@ std::string as_text(const Answer& answer, int top) {
   for (const Doubt& doubt : doubts(answer, top)) {
     text += fmt::format("       {:>14} <-", shown_text(answer.word(doubt.modifier)));
     for (const std::size_t head : doubt.heads) {
-      text += fmt::format("  {} {:.1f} %", shown_text(answer.word(head)),
-                          100 * answer.probability(head, doubt.modifier));
+      text += fmt::format("  {} {}", shown_text(answer.word(head)),
+                          percent(answer.probability(head, doubt.modifier)));
     }
     text += "\n";
   }

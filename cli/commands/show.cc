@@ -51,8 +51,7 @@ Picture picture_of(const Style& style, const std::vector<std::string>& words, co
 }
 
 Picture marginals_picture(const Style& style, const std::vector<std::string>& words,
-                          const std::vector<double>& p, const std::vector<std::string>& labels,
-                          double entropy) {
+                          const std::vector<double>& p, const EdgeLabels& labels, double entropy) {
   const double threshold = style.text.threshold;
   const auto less =
       std::count_if(p.begin(), p.end(), [&](double x) { return x > 0 && x < threshold; });
@@ -60,14 +59,17 @@ Picture marginals_picture(const Style& style, const std::vector<std::string>& wo
   picture.caption =
       fmt::format("entropy {:.4g} nats; edges from {:g} % on", entropy, 100 * threshold);
   if (less > 0) picture.caption += fmt::format(", {} less probable ones not drawn", less);
+  if (!labels.best.empty()) picture.caption += "; numbers are of edges with their labels";
   if (style.svg) {
     SvgOptions options;
     options.threshold = threshold;
-    options.labels = labels;
+    options.labels = labels.best;
+    options.label_probabilities = labels.probability;
     picture.drawing = marginals_svg(words, p, options);
   } else {
     TextOptions options = style.text;
-    options.labels = labels;
+    options.labels = labels.best;
+    options.label_probabilities = labels.probability;
     picture.drawing = marginals_text(words, p, options);
   }
   return picture;
@@ -92,7 +94,7 @@ std::vector<std::vector<Picture>> draw(Engine& engine, const Context& context, c
     for (std::size_t i = 0; i < size; ++i) {
       if (outcomes[i].ok()) {
         pictures[i].push_back(
-            marginals_picture(style, words(i), p[i], edge_labels(context, i), entropies[i]));
+            marginals_picture(style, words(i), p[i], edge_labels(context, i, p[i]), entropies[i]));
       }
     }
     return pictures;

@@ -141,17 +141,21 @@ std::vector<SentenceTrees> sample_trees(DependencyTrees& trees, const SampleOpti
   return results;
 }
 
-std::vector<std::string> edge_labels(const Context& context, std::size_t i) {
+EdgeLabels edge_labels(const Context& context, std::size_t i, std::span<const double> marginals) {
   if (context.chunk.labels.empty()) return {};
-  const auto side = static_cast<std::size_t>(context.chunk.sentences[i].n) + 1;
-  std::vector<std::int32_t> best(side * side);
-  best_edge_labels(context.chunk.labels[i].view(), best);
-  std::vector<std::string> names;
-  names.reserve(best.size());
-  for (const std::int32_t label : best) {
-    names.push_back(context.label_names[static_cast<std::size_t>(label)]);
+  const LabelView scores = context.chunk.labels[i].view();
+  const std::size_t count = context.label_names.size();
+  std::vector<std::int32_t> best(marginals.size());
+  best_edge_labels(scores, best);
+  EdgeLabels found;
+  found.of_all.resize(marginals.size() * count);
+  label_marginals(scores, marginals, found.of_all);
+  for (std::size_t edge = 0; edge < best.size(); ++edge) {
+    const auto label = static_cast<std::size_t>(best[edge]);
+    found.best.push_back(context.label_names[label]);
+    found.probability.push_back(found.of_all[edge * count + label]);
   }
-  return names;
+  return found;
 }
 
 std::vector<TreeGroup> grouped(const Context& context, std::size_t i, const SentenceTrees& trees) {

@@ -72,9 +72,15 @@ std::vector<SentenceTrees> mbr_trees(DependencyTrees& trees);
 std::vector<SentenceTrees> sample_trees(DependencyTrees& trees, const SampleOptions& how,
                                         std::size_t count);
 
-/// The name of the best label of every edge of sentence i, row-major [n+1][n+1]; empty without
-/// labels.
-std::vector<std::string> edge_labels(const Context& context, std::size_t i);
+/// The labels of the edges of one sentence; all empty without labels.
+struct EdgeLabels {
+  std::vector<std::string> best;    ///< [n+1][n+1]: the name of the best label of every edge.
+  std::vector<double> probability;  ///< [n+1][n+1]: of the edge with this label.
+  std::vector<double> of_all;       ///< [n+1][n+1][labels]: of the edge with each label.
+};
+
+/// The labels of the edges of sentence i, whose marginals are given.
+EdgeLabels edge_labels(const Context& context, std::size_t i, std::span<const double> marginals);
 
 /// A tree, and how many of the samples it is. Labels count.
 struct TreeGroup {

@@ -9,9 +9,9 @@
 
 namespace taproot::cli {
 
-/// The comments for values that have no column in CoNLL-U. `labeled` appears only where the
-/// relations do not say it: "no" for a tree without labels in a sentence that has relations of its
-/// own, "yes" for a tree whose labels are all "_". `exhausted` is in the last tree of its sentence.
+/// The comments for values that have no column in CoNLL-U. `labeled` is "yes" for a tree whose
+/// labels are all "_", because its relations look like those of a tree without labels. `exhausted`
+/// is in the last tree of its sentence.
 inline constexpr std::array<std::string_view, 11> kConlluKeys = {
     "sentence", "sample", "rank",    "score",     "log_prob", "gumbel",
     "weight",   "status", "message", "exhausted", "labeled"};

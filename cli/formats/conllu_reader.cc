@@ -142,10 +142,8 @@ class ConlluReader final : public TreeReader {
 
   bool is_labeled(const Comments& comments, const std::string& where) const {
     if (const auto said = comments.text("labeled")) {
-      if (said != "yes" && said != "no") {
-        fail("{}: '# labeled' is '{}', not yes or no", where, *said);
-      }
-      return said == "yes";
+      if (said != "yes") fail("{}: '# labeled' is '{}', not yes", where, *said);
+      return true;
     }
     return std::ranges::any_of(words_.relations, [](const std::string& r) { return r != "_"; });
   }

@@ -16,13 +16,11 @@ namespace {
 struct Template {
   struct Word {
     std::string before;  // The lines before the word's, and its own up to HEAD.
-    std::string relation;
-    std::string after;
+    std::string after;   // Its line after DEPREL.
   };
   std::string comments;
   std::vector<Word> words;
   std::string after;
-  bool has_relations = false;
 
   // For trees without labels: everything between two heads as one piece, all pieces in one string.
   // Piece i ends at piece_end[i]; there is one more than there are words.
@@ -33,7 +31,7 @@ struct Template {
     for (const Word& word : words) {
       pieces += word.before;
       piece_end.push_back(pieces.size());
-      pieces += "\t" + word.relation + word.after;
+      pieces += "\t_" + word.after;
     }
     pieces += after + "\n";
     piece_end.push_back(pieces.size());
@@ -67,9 +65,7 @@ Template from_conllu(std::size_t sentence, const WordSentence& words) {
       const auto parts = columns(sentence, line);
       const auto up_to_head = static_cast<std::size_t>(parts[6].data() - line.data());
       before += line.substr(0, up_to_head);
-      result.words.push_back({std::move(before), std::string(parts[7]),
-                              fmt::format("\t{}\t{}\n", parts[8], parts[9])});
-      result.has_relations = result.has_relations || parts[7] != "_";
+      result.words.push_back({std::move(before), fmt::format("\t{}\t{}\n", parts[8], parts[9])});
       before.clear();
       ++word;
     } else {
@@ -90,7 +86,7 @@ Template from_words(const WordSentence& words) {
   for (std::size_t i = 0; i < words.words.size(); ++i) {
     result.comments += " " + words.words[i];
     result.words.push_back(
-        {fmt::format("{}\t{}\t_\t_\t_\t_\t", i + 1, words.words[i]), "_", "\t_\t_\n"});
+        {fmt::format("{}\t{}\t_\t_\t_\t_\t", i + 1, words.words[i]), "\t_\t_\n"});
   }
   result.comments += "\n";
   return result;
@@ -119,10 +115,7 @@ class ConlluWriter final : public TreeWriter {
     value("log_prob", row.log_prob);
     value("gumbel", row.gumbel);
     value("weight", row.weight);
-    const bool seems_labeled = row.labels.empty() ? template_.has_relations : !all_blank(row);
-    if (row.labels.empty() == seems_labeled) {
-      line_.text(seems_labeled ? "# labeled = no\n" : "# labeled = yes\n");
-    }
+    if (!row.labels.empty() && all_blank(row)) line_.text("# labeled = yes\n");
     comments_end_ = line_.size();
     row.labels.empty() ? write_heads(row) : write_heads_and_labels(row);
   }

@@ -217,7 +217,15 @@ std::unique_ptr<ScoreSource> open_npz(const std::string& path, const PaddedLengt
                                       std::size_t first_length) {
   Archive archive(path);
   if (archive.entries().empty()) fail("{} has no arrays", archive.path());
-  if (archive.find("lengths") != nullptr) return std::make_unique<RaggedSource>(archive);
+  if (archive.find("lengths") != nullptr) {
+    if (archive.find("scores") == nullptr && archive.find("label_scores") != nullptr) {
+      fail(
+          "{} has the scores of labels and no scores of edges; give it with --label-scores, beside "
+          "a file with the scores of edges, and the names of the labels with --labels",
+          archive.path());
+    }
+    return std::make_unique<RaggedSource>(archive);
+  }
   if (archive.find("scores") != nullptr) {
     NpyReader scores = open_array(archive, "scores");
     if (scores.header().shape.size() == 3) {

@@ -53,6 +53,12 @@
     if (shown < 0.001) return "< 0.001 %";
     return `${shown.toFixed(shown >= 10 ? 1 : shown >= 0.1 ? 2 : 3)} %`;
   };
+  // As the renderer writes on an edge.
+  const on_edge = (p) => {
+    const whole = Math.round(100 * p);
+    if (whole === 0 && p > 0) return "<1%";
+    return whole === 100 && p < 1 ? ">99%" : `${whole}%`;
+  };
   const short_percent = (p) => `${Number((100 * p).toPrecision(3))} %`;
   const node = (s, i) => (i === 0 ? "ROOT" : s.words[i - 1]);
   const rate = (s) => (s.n > 0 ? s.entropy / s.n : 0);
@@ -64,6 +70,12 @@
     const bytes = Uint8Array.from(atob(s.packed.textContent), (c) => c.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
     Object.assign(s, await new Response(stream).json());
+    // The labels of an edge, each with the probability of the edge with this label.
+    s.labels_of = new Map((s.labels || []).map(([h, m, ...pairs]) => {
+      const found = [];
+      for (let i = 0; i < pairs.length; i += 2) found.push({ name: pairs[i], p: pairs[i + 1] });
+      return [`${h} ${m}`, found];
+    }));
   };
 
   // ---- the list
@@ -138,24 +150,30 @@
     const far = box.scrollWidth - box.clientWidth;
     $("frame").classList.toggle("more-before", box.scrollLeft > 1);
     $("frame").classList.toggle("more-after", box.scrollLeft < far - 1);
-    $("scroll-hint").hidden = far <= 1;
-    if (far <= 1) return;
     const { left, right } = box.getBoundingClientRect();
     const seen = [...box.querySelectorAll("[data-i]")].filter((word) => {
       const { left: begin, right: end } = word.getBoundingClientRect();
-      return (begin + end) / 2 >= left && (begin + end) / 2 <= right;
+      const whole = begin >= left - 1 && end <= right + 1;
+      return whole || (begin <= left && end >= right);  // Or wider than the drawing.
     }).map((word) => Number(word.dataset.i));
+    $("scroll-hint").hidden = far <= 1 || seen.length === state.current.n;
+    if ($("scroll-hint").hidden) return;
     const range = seen.length > 0 ? `Words ${seen[0]} to ${seen[seen.length - 1]}` : "No words";
     $("scroll-hint").textContent = `${range} of ${state.current.n} are in view. Scroll sideways, or press → and ←.`;
   };
-  const center_word = (m) => {
-    const word = $("drawing").querySelector(`[data-i="${m}"]`);
+  // Brings a word to the middle unless it is in view already, clear of the shades.
+  const bring_to_view = (m) => {
+    const drawing = $("drawing");
+    const word = drawing.querySelector(`[data-i="${m}"]`);
     if (!word) return;
-    const box = $("drawing").getBoundingClientRect();
+    const box = drawing.getBoundingClientRect();
     const { left, right } = word.getBoundingClientRect();
+    const shade = (more) => (more > 1 ? 48 : 0);
+    const seen = left >= box.left + shade(drawing.scrollLeft) &&
+      right <= box.right - shade(drawing.scrollWidth - drawing.clientWidth - drawing.scrollLeft);
     // Of a word that is wider than the drawing, its beginning.
     const wide = right - left > box.width;
-    $("drawing").scrollLeft += wide ? left - box.left : (left + right) / 2 - (box.left + box.right) / 2;
+    if (!seen) drawing.scrollLeft += wide ? left - box.left : (left + right) / 2 - (box.left + box.right) / 2;
     const list = $("words");
     const button = list.children[m - 1];
     const above = button.offsetTop;
@@ -174,11 +192,13 @@
     if (state.current && !state.current.failed) cut();
   };
 
+  const probability_with = (s, h, m, name) => s.labels_of.get(`${h} ${m}`).find((label) => label.name === name).p;
+
   const mark = () => {
     const s = state.current;
     const tree = state.tree >= 0 ? s.trees[state.tree] : null;
     $("drawing").classList.toggle("tree", tree !== null);
-    for (const { h, m, path, texts } of state.edges) {
+    for (const { h, m, label, path, texts } of state.edges) {
       const picked = tree ? tree.heads[m - 1] === h : m === state.word;
       path.classList.toggle("picked", picked);
       if (picked) path.parentNode.append(path);  // On top of the others.
@@ -186,7 +206,8 @@
         shown.classList.toggle("picked", picked);
         // An edge of a sampled tree has the label that was sampled.
         const relabel = picked && tree && tree.labels && own !== "ROOT";
-        shown.textContent = relabel ? `${tree.labels[m - 1]} ${own.slice(own.lastIndexOf(" ") + 1)}` : own;
+        shown.textContent = relabel && tree.labels[m - 1] !== label
+          ? `${tree.labels[m - 1]} ${on_edge(probability_with(s, h, m, tree.labels[m - 1]))}` : own;
       }
     }
     for (const word of $("drawing").querySelectorAll("[data-i]")) {
@@ -212,11 +233,16 @@
     $("head-title").replaceChildren("Head of ", text(s.words[m - 1]), ` (word ${m})`);
     const rows = state.edges.filter((edge) => edge.m === m).sort((a, b) => b.p - a.p);
     let sum = 0;
-    for (const { h, p, label } of rows) {
+    for (const { h, p } of rows) {
       sum += p;
       $("heads").append(element("tr", {},
-        element("td", {}, text(node(s, h)), element("small", {}, h > 0 ? ` ${h}` : "", label ? ` ${label}` : "")),
+        element("td", {}, text(node(s, h)), element("small", {}, h > 0 ? ` ${h}` : "")),
         element("td", {}, element("span", { class: "share" }, bar(p))), element("td", {}, percent(p))));
+      const labels = (s.labels_of.get(`${h} ${m}`) || []).filter((label) => label.p >= about.floor);
+      if (labels.length === 0) continue;
+      const listed = labels.flatMap(({ name, p: with_label }, i) =>
+        [i > 0 ? ", " : "", text(name), ` ${percent(with_label)}`]);
+      $("heads").append(element("tr", { class: "labels" }, element("td", { colspan: "3" }, ...listed)));
     }
     const others = s.n - rows.length;
     const rest = Math.max(0, 1 - sum);
@@ -286,6 +312,7 @@
   const show_words = () => {
     const s = state.current;
     const most = Math.max(Math.log(2), ...s.entropy_of_words);
+    $("words-note").textContent = `The bars compare the words of this sentence; a full bar is ${most.toFixed(2)} nats.`;
     $("words").replaceChildren(...s.words.map((word, i) => {
       const button = element("button", { type: "button", "data-word": i + 1 },
         text(word), meter(s.entropy_of_words[i] / most),
@@ -331,6 +358,10 @@
       element("div", {}, element("dt", {}, name), element("dd", { title: exact }, value))));
     // Our own renderer's markup: users' words are escaped in it.
     $("drawing").innerHTML = s.svg;
+    $("edges-note").textContent = s.labels
+      ? "The number beside a label is the probability of the edge with this label. Strokes and the slider go by " +
+        "the edge, whatever its label."
+      : "The number on an edge is its probability.";
     state.edges = read_edges();
     // The most doubtful word is the first to be looked at.
     state.word = s.n > 0 ? 1 + s.entropy_of_words.indexOf(Math.max(...s.entropy_of_words)) : 0;
@@ -343,7 +374,7 @@
     mark();
     $("drawing").scrollTop = $("drawing").scrollHeight;
     $("drawing").scrollLeft = 0;
-    center_word(state.word);
+    bring_to_view(state.word);
     hint();
     finished(s);
   };
@@ -361,7 +392,7 @@
     if (to < 1 || to > s.n) return;
     pick_word(to);
     $("words").children[to - 1].scrollIntoView({ block: "nearest" });
-    center_word(to);
+    bring_to_view(to);
   };
 
   // ---- light and dark
@@ -388,7 +419,7 @@
   $("drawing").addEventListener("scroll", hint);
   addEventListener("resize", () => {
     if (!state.current || state.current.failed) return;
-    center_word(state.word);
+    bring_to_view(state.word);
     hint();
   });
   addEventListener("beforeprint", () => still(true));
@@ -399,7 +430,8 @@
     $("hover").replaceChildren();
     if (arc === null) return;
     $("hover").append(text(node(s, Number(arc.dataset.h))), " → ",
-      text(node(s, Number(arc.dataset.m))), `  ${arc.dataset.l || ""} ${percent(Number(arc.dataset.p))}`);
+      text(node(s, Number(arc.dataset.m))), `  ${percent(Number(arc.dataset.p))}`);
+    if (arc.dataset.l) $("hover").append("; ", text(arc.dataset.l), ` ${percent(Number(arc.dataset.q))}`);
   });
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;

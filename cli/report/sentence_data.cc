@@ -3,9 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+#include <utility>
 
 #include "report/packed.h"
 #include "report/page.h"
@@ -19,6 +23,37 @@ using Json = nlohmann::ordered_json;
 // Few digits, because a report holds many numbers and nobody reads more digits.
 double shortened(double value, int digits = 6) {
   return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
+}
+
+// A probability with four digits, but 1 for exactly 1 alone.
+double shortened_probability(double p) { return p < 1 ? std::min(shortened(p, 4), 0.9999) : 1.0; }
+
+// The labels of every edge that is drawn, the most probable first, each with the probability of the
+// edge with this label: [head, modifier, name, probability, name, probability, ...]. An edge has
+// its best label, those that were sampled, and those from `floor` on.
+Json labels_json(const Context& context, const EdgeLabels& labels,
+                 const std::vector<std::uint8_t>& drawn,
+                 const std::set<std::pair<std::size_t, std::string>>& sampled, std::size_t side) {
+  const std::size_t count = context.label_names.size();
+  Json edges = Json::array();
+  std::vector<std::size_t> order(count);
+  for (std::size_t edge = 0; edge < drawn.size(); ++edge) {
+    if (drawn[edge] == 0) continue;
+    const auto p = [&](std::size_t label) { return labels.of_all[edge * count + label]; };
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return p(a) > p(b); });
+    Json one = {edge / side, edge % side};
+    for (const std::size_t label : order) {
+      const std::string& name = context.label_names[label];
+      if (label != order[0] && p(label) < context.options.floor && !sampled.contains({edge, name}))
+        continue;
+      one.push_back(shown_text(name));
+      one.push_back(shortened_probability(p(label)));
+    }
+    edges.push_back(std::move(one));
+  }
+  return edges;
 }
 
 // The value of "# sent_id = ..." among the comments of a CoNLL-U sentence, or "".
@@ -88,11 +123,14 @@ std::string sentence_html(const Context& context, std::size_t i, const SentenceA
   details["entropy_of_words"] = std::move(of_words);
 
   std::vector<std::uint8_t> sampled(p.size(), 0);
+  std::set<std::pair<std::size_t, std::string>> sampled_labels;  // Of edges.
   Json trees = Json::array();
   for (const TreeGroup& group : grouped(context, i, answers.samples)) {
     trees.push_back(tree_json(group));
     for (std::size_t m = 1; m < side; ++m) {
-      sampled[static_cast<std::size_t>(group.row.heads[m - 1]) * side + m] = 1;
+      const std::size_t edge = static_cast<std::size_t>(group.row.heads[m - 1]) * side + m;
+      sampled[edge] = 1;
+      if (!group.row.labels.empty()) sampled_labels.emplace(edge, group.row.labels[m - 1]);
     }
   }
   details["trees"] = std::move(trees);
@@ -108,13 +146,21 @@ std::string sentence_html(const Context& context, std::size_t i, const SentenceA
   SvgOptions svg;
   svg.threshold = options.floor;
   svg.text_from = options.threshold;
-  const std::vector<std::string> labels = edge_labels(context, i);
-  svg.labels = labels;
+  const EdgeLabels labels = edge_labels(context, i, p);
+  svg.labels = labels.best;
+  svg.label_probabilities = labels.probability;
   svg.also = sampled;
   svg.hints = false;
   static const std::vector<std::string> none;
   const auto& words = context.chunk.words.empty() ? none : context.chunk.words[i].words;
   details["svg"] = marginals_svg(words, p, svg);
+  if (!labels.best.empty()) {
+    std::vector<std::uint8_t> drawn = sampled;
+    for (std::size_t e = 0; e < p.size(); ++e) {
+      if (p[e] > 0 && p[e] >= options.floor) drawn[e] = 1;
+    }
+    details["labels"] = labels_json(context, labels, drawn, sampled_labels, side);
+  }
   return block("application/json", "sentence", escape_script(json.dump())) +
          block("application/octet-stream", "details", packed(details.dump()));
 }

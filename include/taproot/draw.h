@@ -34,6 +34,10 @@ struct SvgOptions {
   /// For a tree: one per word, the label of the edge to it. For marginals: row-major [n+1][n+1],
   /// the label of each edge, "" for none. Empty if there are no labels.
   std::span<const std::string> labels;
+  /// For marginals with labels: row-major [n+1][n+1], the probability of each edge with its label,
+  /// as label_marginals() gives it. It is the number beside the label. An edge whose label is ""
+  /// bears its own probability.
+  std::span<const double> label_probabilities;
   /// For marginals: edges with a smaller probability are left out, and so are edges with
   /// probability 0.
   double threshold = kDrawThreshold;
@@ -58,11 +62,12 @@ TAPROOT_API std::string tree_svg(std::span<const std::string> words, TreeView he
                                  const SvgOptions& options = {});
 
 /// The edges of a distribution, row-major [n+1][n+1] as marginals() gives them. Every edge also has
-/// data-p, its probability to four digits, and data-l, its label if there are labels. Its opacity
-/// grows with its probability, from 0.45 on, so that no edge that is drawn is invisible. What is
-/// written on an edge is a <text> with the same data-h and data-m. Column 0 and the diagonal are
-/// ignored. Throws also if another entry is not in [0, 1] (rounding above 1 by 1e-6 is accepted),
-/// or a threshold is not. O(k^2) for k edges.
+/// data-p, its probability to four digits, which are 1 for exactly 1 alone, and if there are labels
+/// data-l, its label, and data-q, the probability of the edge with this label. Its opacity grows
+/// with data-p, from 0.45 on, so that no edge that is drawn is invisible. What is written on an
+/// edge is a <text> with the same data-h and data-m. Column 0 and the diagonal are ignored. Throws
+/// also if another entry is not in [0, 1] (rounding above 1 by 1e-6 is accepted), a threshold is
+/// not, or there are labels without their probabilities. O(k^2) for k edges.
 TAPROOT_API std::string marginals_svg(std::span<const std::string> words,
                                       std::span<const double> marginals,
                                       const SvgOptions& options = {});
@@ -76,6 +81,7 @@ struct TextOptions {
   bool color = false;
   /// As in SvgOptions.
   std::span<const std::string> labels;
+  std::span<const double> label_probabilities;
   /// For marginals, as in SvgOptions.
   double threshold = kDrawThreshold;
 };
@@ -86,8 +92,9 @@ struct TextOptions {
 TAPROOT_API std::string tree_text(std::span<const std::string> words, TreeView heads,
                                   const TextOptions& options = {});
 
-/// The same for marginals. Each edge bears its label, if there are labels, and its probability in
-/// percent; lines are heavy from 75 percent on, and dashed below 25.
+/// The same for marginals. Each edge bears its probability in percent or, if there are labels, its
+/// label and the probability of the edge with this label. Lines are heavy where the probability of
+/// the edge is 75 percent or more, and dashed below 25.
 TAPROOT_API std::string marginals_text(std::span<const std::string> words,
                                        std::span<const double> marginals,
                                        const TextOptions& options = {});

@@ -24,13 +24,15 @@ void init_draw(nb::module_& m) {
   m.def(
       "marginals_svg",
       [](const Words& words, Contiguous<const double> marginals, double threshold,
-         const Words& labels) {
+         const Words& labels, Contiguous<const double> label_probabilities) {
         SvgOptions options;
         options.threshold = threshold;
         options.labels = labels;
+        options.label_probabilities = {label_probabilities.data(), label_probabilities.size()};
         return marginals_svg(words, {marginals.data(), marginals.size()}, options);
       },
-      "words"_a, nb::arg("marginals").noconvert(), "threshold"_a, "labels"_a);
+      "words"_a, nb::arg("marginals").noconvert(), "threshold"_a, "labels"_a,
+      nb::arg("label_probabilities").noconvert());
   m.attr("DRAW_THRESHOLD") = kDrawThreshold;
 }
 

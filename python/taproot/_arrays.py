@@ -76,17 +76,46 @@ def is_list_of(axes: int, values: Any) -> bool:
 
 
 def as_integers(values: Any, name: str) -> npt.NDArray[Any]:
-    array = np.asarray(values)
+    array = _regular(values)
+    if array is None:
+        raise ValueError(f"{name} is not an array: its rows differ in length")
     if array.dtype.kind not in "iu" and array.size > 0:
         raise ValueError(f"{name} must be integers, not {array.dtype}")
     return array
 
 
+def _regular(values: Any) -> npt.NDArray[Any] | None:
+    """As an array; None for lists whose rows differ in length."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        return None
+    return None if array.dtype == object and isinstance(values, (list, tuple)) and _axes_of(values) > 1 else array
+
+
+def _axes_of(values: Any) -> int:
+    """How many axes nested lists have, by their first entries."""
+    axes = 0
+    while isinstance(values, (list, tuple)):
+        axes += 1
+        if not values:
+            return axes
+        values = values[0]
+    return axes + np.ndim(values)
+
+
+def mask_hint(shape: tuple[int, ...], batch: tuple[int, ...]) -> str:
+    """What to say of lengths that do not have the shape `batch`, but may be a mask."""
+    return "; for a mask: mask.sum(-1)" if len(shape) == len(batch) + 1 and shape[:-1] == batch else ""
+
+
 def as_lengths(lengths: Any, batch: int, longest: int, arrangement: Arrangement = OURS) -> Int32:
     """Numbers of words, from lengths of a layout."""
+    array = _regular(lengths)
+    if array is not None and array.shape != (batch,):
+        hint = mask_hint(array.shape, (batch,))
+        raise ValueError(f"lengths must have shape ({batch},), one per sentence, not {array.shape}{hint}")
     array = as_integers(lengths, "lengths")
-    if array.shape != (batch,):
-        raise ValueError(f"lengths must have shape ({batch},), one per sentence, not {array.shape}")
     wrong = np.flatnonzero((array < arrangement.lengths_of(0)) | (array > arrangement.lengths_of(longest)))
     if wrong.size:
         b = int(wrong[0])
@@ -94,15 +123,59 @@ def as_lengths(lengths: Any, batch: int, longest: int, arrangement: Arrangement 
     return np.array(arrangement.words_in(array), np.int32, order="C")
 
 
+def filled_up(values: Any, name: str, words: npt.NDArray[Any], n: int, arrangement: Arrangement) -> npt.NDArray[Any]:
+    """Lists with the heads, or labels, of each sentence, of its own length, as one array (..., N) padded with -1.
+
+    ``words`` holds the numbers of words of a batch, shape (...), at most n; the lists may have more axes in front. What
+    is not such a list comes back as an array of the shape that it has.
+    """
+    array = _regular(values)
+    axes = words.ndim
+    if not isinstance(values, (list, tuple)) or axes == 0 or _axes_of(values) <= axes:
+        return as_integers(values, name)
+    if array is not None and array.shape[-1] == arrangement.entries(n):
+        return as_integers(array, name)
+    return _filled(values, name, words, n, arrangement, _axes_of(values) - 1 - axes)
+
+
+def _filled(
+    values: Any, name: str, words: npt.NDArray[Any], n: int, arrangement: Arrangement, in_front: int
+) -> npt.NDArray[Any]:
+    """The same for `in_front` axes before those of the sentences; `name` says where the values were found."""
+    if in_front == 0 and words.ndim == 0:
+        row, own = as_integers(values, name), int(words)
+        if row.ndim != 1 or row.size not in (arrangement.entries(own), arrangement.entries(n)):
+            expected = f"({arrangement.entries(own)},)"
+            hint = arrangement.trees_hint(name, row.size, own)
+            raise ValueError(
+                f"{name} must have shape {expected}, since the sentence has {own} words, not {row.shape}{hint}"
+            )
+        return np.pad(row, (0, arrangement.entries(n) - row.size), constant_values=-1)
+    if in_front == 0 and len(values) != len(words):
+        raise ValueError(f"{name} must have {len(words)} entries, one per sentence, not {len(values)}")
+    rows = []
+    for i, entry in enumerate(values):
+        own_words = words if in_front else words[i]
+        rows.append(_filled(entry, f"{name}[{i}]", own_words, n, arrangement, max(in_front - 1, 0)))
+    return np.stack(rows)
+
+
 def as_trees(
-    values: Any, name: str, shape: tuple[int, ...] | None = None, arrangement: Arrangement = OURS
+    values: Any,
+    name: str,
+    shape: tuple[int, ...] | None = None,
+    arrangement: Arrangement = OURS,
+    words: npt.NDArray[Any] | None = None,
 ) -> tuple[Int32, tuple[int, ...]]:
     """Trees of shape ``shape``, or any number of them, ``(..., *shape)``: as [k, *shape], and what stands for k.
 
     Where the layout has an entry for ROOT, the values have one more than ``shape``. Without a shape: one list of any
-    length.
+    length. With the numbers of ``words`` of a batch, its sentences may have lists of their own lengths.
     """
-    array = as_integers(values, name)
+    if shape is None or words is None:
+        array = as_integers(values, name)
+    else:
+        array = filled_up(values, name, words, shape[-1], arrangement)
     if shape is None:
         if array.ndim != 1:
             raise ValueError(f"{name} must have one entry per word, shape (n,), not {array.shape}")

@@ -12,7 +12,8 @@ import numpy as np
 
 from . import _taproot
 from ._arrays import Int32, as_integers
-from ._results import BestTrees, LabeledTrees, WithoutReplacementSample
+from ._given import parts_of
+from ._results import BestTrees, WithoutReplacementSample
 
 Path = str | os.PathLike[str]
 
@@ -119,8 +120,9 @@ def write_conllu(
     ``# sample``, or by ``# rank`` if they are those of ``kbest``, which also have their ``# score``. Those of
     ``sample_without_replacement`` have ``# log_prob``, ``# gumbel`` and ``# weight``, and the last tree of a sentence
     that has no others ``# exhausted``. Other trees are heads alone, so nothing is said of their probability.
-    ``# labeled`` says whether a block has labels where that is not obvious. The file appears complete or not at all.
-    The command line reads it, and every program that reads CoNLL-U.
+    Without labels the relations are ``_``, because those of ``sentences`` do not belong to these heads. ``# labeled``
+    says that a block has labels where all of them are ``_``. The file appears complete or not at all. The command line
+    reads it, and so does every program that reads CoNLL-U.
 
     Parameters
     ----------
@@ -154,13 +156,11 @@ def write_conllu(
         labels = [s.labels for s in given] if labels is None else labels
         single, several = False, False
     else:
-        if isinstance(trees, (LabeledTrees, BestTrees, WithoutReplacementSample)):
-            labels = trees.labels if labels is None else labels
+        heads, labels = parts_of(trees, labels)
         if isinstance(trees, BestTrees):
             numbers = {"score": trees.score}
         elif isinstance(trees, WithoutReplacementSample):
             numbers = {"log_prob": trees.log_prob, "gumbel": trees.gumbel, "weight": trees.weights}
-        heads = getattr(trees, "heads", trees)
         several = not _is_ragged(heads, single) and np.ndim(heads) == (2 if single else 3)
     ranked = isinstance(trees, BestTrees)
     heads_of = _table(heads, single, several)

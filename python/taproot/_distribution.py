@@ -30,6 +30,7 @@ from ._arrays import (
 from ._constraints import NOT_OF_A_BATCH, Constraints, shared_core
 from ._draw import Drawing, as_words
 from ._errors import raise_failures
+from ._given import parts_of
 from ._iterator import KBestIterator, WithoutReplacementIterator
 from ._layouts import OURS, Arrangement, Layout, as_arrangement, square_hint
 from ._results import BestTrees, LabeledTrees, WithoutReplacementSample
@@ -219,6 +220,10 @@ class DependencyTrees:
     def _all_lengths(self) -> Int32:
         return np.full(self._batch, self._n, np.int32) if self._lengths is None else self._lengths
 
+    def _word_counts(self) -> npt.NDArray[Any]:
+        """The number of words, shape () or (B,)."""
+        return np.array(self._n) if self._single else self._all_lengths()
+
     # What it is about.
 
     @property
@@ -396,6 +401,8 @@ class DependencyTrees:
     def label_marginals(self) -> Float64:
         """p(h -> m with label l): shape (n+1, n+1, labels); of a batch with B in front.
 
+        Their sum over the labels is ``marginals``, and the quotient of the two is p(label | edge).
+
         >>> d = DependencyTrees(np.zeros((2, 2)), label_scores=np.log([[[1, 1], [3, 1]], [[1, 1], [1, 1]]]))
         >>> d.label_marginals()[0, 1].round(6)
         array([0.75, 0.25])
@@ -406,27 +413,38 @@ class DependencyTrees:
         found = self._array(self._core.label_marginals, shape)
         return self._arrangement.labels_turned(found)  # type: ignore[no-any-return]
 
-    def log_prob(self, heads: npt.ArrayLike, labels: npt.ArrayLike | None = None) -> Any:
+    def log_prob(self, heads: Any, labels: Any = None) -> Any:
         """log p of trees, heads of shape (n,) or (k, n), of a batch (B, N) or (k, B, N): a number, (k,), (B,) or (k,
         B).
 
+        ``heads`` of a batch may also be a list with the heads of each sentence, of its own length, such as ``[s.heads
+        for s in read_conllu(path)]``. Or it is what ``argmax``, ``sample``, ``kbest`` or
+        ``sample_without_replacement`` gives; its labels count where it has labels, so give its ``.heads`` for the trees
+        alone.
+
         -inf for heads that are not a tree under the root rule or that use a forbidden edge. Rows of -1, which fill up
-        samples and best trees of sentences that have fewer of them, give NaN. With ``labels``, of the shape of heads,
-        the log probability of the labeled trees.
+        samples and best trees of sentences that have fewer of them, give NaN. With ``labels``, numbers of the shape of
+        heads, the log probability of the labeled trees.
 
         >>> d = DependencyTrees(np.zeros((3, 3)))
         >>> np.exp(d.log_prob([[0, 1], [2, 0], [2, 1]]))
         array([0.5, 0.5, 0. ])
+        >>> two = DependencyTrees([np.zeros((4, 4)), np.zeros((3, 3))])
+        >>> np.exp(two.log_prob([[2, 0, 2], [2, 0]])).round(4)
+        array([0.1111, 0.5   ])
         """
         shape = (*self.batch_shape, self._n)
-        trees, leading = as_trees(heads, "heads", shape, self._arrangement)
+        heads, labels = parts_of(heads, labels)
+        words = self._word_counts()
+        trees, leading = as_trees(heads, "heads", shape, self._arrangement, words)
         of_words = None
         if labels is not None:
             if self._label_count is None:
                 raise ValueError("labels need label_scores")
-            of_words, of_labels = as_trees(labels, "labels", shape, self._arrangement)
+            of_words, of_labels = as_trees(labels, "labels", shape, self._arrangement, words)
             if of_labels != leading:
-                raise ValueError(f"labels must have the shape of heads, {np.shape(heads)}, and have {np.shape(labels)}")
+                own, found = (*leading, *self.batch_shape, *self.event_shape), (*of_labels, *shape)
+                raise ValueError(f"labels must have the shape of heads, {own}, and have {found}")
         out = np.empty((len(trees), self._batch))
         try:
             self._check(self._core.log_prob(len(trees), trees, of_words, out))
@@ -545,8 +563,9 @@ class DependencyTrees:
         ``.save(path)``.
 
         ``words`` is a list, or a string with spaces between them. Edges of a probability below ``threshold`` are left
-        out. ``labels`` are the names of the labels, in the order of ``label_scores``: each edge then also bears the
-        name of its most probable label.
+        out. ``labels`` are the names of the labels, in the order of ``label_scores``: each edge then bears the name of
+        its most probable label and the probability of the edge with this label. How dark it is, and whether it is
+        drawn, still goes by the probability of the edge.
 
         >>> DependencyTrees(np.zeros((3, 3))).draw("Time flies").svg.count("50%")
         4
@@ -554,14 +573,16 @@ class DependencyTrees:
         if not self._single:
             raise ValueError("a drawing is of one sentence: take one of the batch, d[b]")
         of_edges: list[str] = []
+        with_label = np.empty(0)
         if labels is not None:
             if self._label_count is None:
                 raise ValueError("labels need label_scores")
             names = as_words(labels, self._label_count, "labels", "label")
-            best = self._arrangement.turned(self.label_marginals().argmax(axis=-1))
-            of_edges = [names[label] for label in best.ravel()]
+            of_labels = self._arrangement.labels_turned(self.label_marginals())
+            of_edges = [names[label] for label in of_labels.argmax(axis=-1).ravel()]
+            with_label = np.ascontiguousarray(of_labels.max(axis=-1))
         p = np.ascontiguousarray(self._arrangement.turned(self.marginals()))
-        return Drawing(_taproot.marginals_svg(as_words(words, self._n), p, float(threshold), of_edges))
+        return Drawing(_taproot.marginals_svg(as_words(words, self._n), p, float(threshold), of_edges, with_label))
 
     # Trees.
 
@@ -599,29 +620,33 @@ class DependencyTrees:
         self._check(self._core.mbr(heads, labels))
         return self._trees(heads, labels)
 
-    def expected_attachment(self, heads: npt.ArrayLike) -> Any:
-        """The expected share of words that have the head given in ``heads``, (n,) or of a batch (B, N), if trees are
-        sampled: the mean of ``marginals[head, word]``.
+    def expected_attachment(self, heads: Any) -> Any:
+        """The expected share of words that have the head given in ``heads``, if trees are sampled: the mean of
+        ``marginals[head, word]``. Shapes as ``log_prob``, and heads may be given in the same ways.
 
         With the heads of a gold tree it is the expected UAS; with those of ``argmax`` it says how sure the parser is.
-        A word whose head is negative is not counted; a sentence without any other word gives NaN.
+        A word whose head is negative is not counted; a sentence without any other word gives NaN. Labels do not count.
 
         >>> d = DependencyTrees(np.zeros((3, 3)))
         >>> d.expected_attachment([2, 0]), d.expected_attachment([-1, 0])
         (0.5, 0.5)
         """
         shape = (*self.batch_shape, self._n)
-        trees, leading = as_trees(heads, "heads", shape, self._arrangement)
-        if leading:
-            wanted = (*self.batch_shape, *self.event_shape)
-            raise ValueError(f"heads must have shape {wanted}, one tree per sentence, not {np.shape(heads)}")
-        for b, (tree, n) in enumerate(zip(trees.reshape(self._batch, self._n), self._all_lengths())):
-            wrong = np.flatnonzero(tree[:n] > n)
-            if wrong.size:
-                of = "" if self._single else f"of sentence {b}, "
-                word = int(wrong[0]) + 1
-                raise ValueError(f"heads {of}word {word}: the head is {tree[word - 1]}, not one of 0 (ROOT) to {n}")
-        return self._scalar(self._core.expected_attachment, trees)
+        heads, _ = parts_of(heads)
+        trees, leading = as_trees(heads, "heads", shape, self._arrangement, self._word_counts())
+        n = self._all_lengths()[:, None]
+        own = trees.reshape(len(trees), self._batch, self._n)
+        wrong = np.argwhere((own > n) & (np.arange(self._n) < n))
+        if wrong.size:
+            s, b, i = wrong[0].tolist()
+            of = (f"of tree {s}, " if leading else "") + ("" if self._single else f"of sentence {b}, ")
+            raise ValueError(f"heads {of}word {i + 1}: the head is {own[s, b, i]}, not one of 0 (ROOT) to {n[b, 0]}")
+        if not leading:
+            return self._scalar(self._core.expected_attachment, trees)
+        found = np.empty((len(trees), self._batch))
+        for tree, out in zip(trees, found):
+            self._check(self._core.expected_attachment(tree, out))
+        return found.reshape(leading + self.batch_shape)
 
     def kbest(self, k: int) -> BestTrees:
         """The k best trees, in order, or all if there are fewer. Their probabilities: ``log_prob(best.heads)``.
@@ -715,6 +740,9 @@ class DependencyTrees:
         ``algorithm``: ``"auto"`` is the right choice unless you compare samplers; ``"trie"``, ``"beam"`` and the
         literature's ``"list"`` have the same law. ``memory_limit`` is the number of bytes that a sentence's trie may
         take; it does not change which trees come.
+
+        Of a batch, sentences with fewer trees than others are filled up with rows of -1, of ``log_prob`` -inf and
+        weight 0; ``d.log_prob(s.heads)`` gives NaN for these rows.
 
         >>> s = DependencyTrees(np.zeros((3, 3))).sample_without_replacement(5)
         >>> sorted(s.heads.tolist()), s.exhausted, s.weights

@@ -75,7 +75,9 @@ def estimate(values: npt.ArrayLike) -> Estimate:
     """E[f] from the value f of each of k independent trees: their mean, and its standard error.
 
     ``values`` has shape (k,), or (k, B) for a batch. For trees without replacement, which are not independent, use
-    ``WithoutReplacementSample.estimate``. From a single tree the standard error is infinite.
+    ``WithoutReplacementSample.estimate``. From a single tree the standard error is infinite; from trees whose values
+    are all equal it is 0, which says nothing about the trees that were not sampled. With fewer than about 10 trees it
+    cannot be trusted.
 
     >>> d = taproot.DependencyTrees(np.zeros((4, 4)))
     >>> trees = d.sample(1000, seed=1)
@@ -92,7 +94,8 @@ def interval(values: npt.ArrayLike, level: float = 0.95) -> Interval:
     It holds E[f] with probability ``level``, approximately: mean plus or minus t standard errors, with Student's t for
     k - 1 degrees of freedom. Booleans are events, whose probability gets Jeffreys' interval, which stays within 0 and
     1 and has a width also if no tree, or every tree, has the event. For trees without replacement use
-    ``WithoutReplacementSample.interval``. From a single tree it is everything.
+    ``WithoutReplacementSample.interval``. From a single tree it is everything. Values that are all equal (and are not
+    booleans) give an interval of zero width. With fewer than about 10 trees no interval can be trusted.
 
     >>> d = taproot.DependencyTrees(np.zeros((4, 4)))
     >>> trees = d.sample(1000, seed=1)

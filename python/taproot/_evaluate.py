@@ -13,14 +13,16 @@ import numpy as np
 from . import _taproot
 from ._arrays import Int32, as_integers
 from ._conllu import Sentence, count_words, label_text, read_conllu
-from ._results import BestTrees, LabeledTrees, WithoutReplacementSample
-from ._tensors import WithoutReplacementSample as TensorSample
+from ._given import RESULTS, parts_of
 from ._tree_files import TreeFile, read_trees
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Attachment:
     """How many words have the right head: counts over all trees, and the shares ``uas``, ``las`` and ``exact_match``.
+
+    >>> taproot.evaluate([[2, 0, 2], [0, 1, -1]], [[2, 0, 2], [0, 0, -1]])
+    Attachment(uas=0.8, las=None, exact_match=0.5, words=5, trees=2, sentences=2)
 
     ``words`` counts the words with a gold head, ``heads`` those whose head is right, ``labels`` those whose head and
     label are right (None without labels), ``trees`` the trees, ``exact`` those with all heads right. ``sentences`` of
@@ -50,6 +52,14 @@ class Attachment:
     def exact_match(self) -> float:
         """The share of trees with all heads right."""
         return self.exact / self.trees
+
+    def __repr__(self) -> str:
+        las = None if self.las is None else round(self.las, 4)
+        failed = f", failed={self.failed}" if self.failed else ""
+        return (
+            f"Attachment(uas={round(self.uas, 4)}, las={las}, exact_match={round(self.exact_match, 4)}, "
+            f"words={self.words}, trees={self.trees}, sentences={self.sentences}{failed})"
+        )
 
 
 class _Numbers:
@@ -103,17 +113,16 @@ def _of_file(file: TreeFile) -> _Found:
 
 def _of_arrays(trees: Any, labels: Any, one_sentence: bool) -> _Found:
     log_prob: Any = None
-    if isinstance(trees, (LabeledTrees, BestTrees, WithoutReplacementSample, TensorSample)):
-        labels = trees.labels if labels is None else labels
+    if isinstance(trees, RESULTS):
         log_prob = getattr(trees, "score", getattr(trees, "log_prob", None))
-        trees = trees.heads
+        trees, labels = parts_of(trees, labels)
     heads = _rows(trees, "trees")
     if one_sentence and len(heads) != 1 and len(heads) > 0 and np.ndim(heads[0]) == 1:
         heads = [np.stack(heads)]  # Several trees of one sentence.
     of_labels = None if labels is None else _rows(labels, "labels")
     if of_labels is not None and len(of_labels) != len(heads):
         of_labels = [np.stack(of_labels)] if len(heads) == 1 else of_labels
-    if log_prob is not None:
+    if np.ndim(log_prob) > 0:
         by_tree = np.asarray(log_prob)
         log_prob = [by_tree] if by_tree.ndim == 1 else [by_tree[:, b] for b in range(by_tree.shape[1])]
     elif all(np.ndim(own) == 1 or len(own) == 1 for own in heads):

@@ -128,7 +128,8 @@ class WithoutReplacementSample:
         The trees of the sample count with their exact probabilities, and the mean of f over the mass that is left is
         estimated from the sample. This has a small bias, of order 1/k. ``normalized=False`` gives the Horvitz-Thompson
         estimate, the sum of p/q f: unbiased, but its error is a share of E[f] and not of the spread of f, on real
-        sentences several times larger. The error is 0 where all trees are in the sample.
+        sentences several times larger. The error is 0 where all trees are in the sample. With fewer than about 10
+        trees the error cannot be trusted, even where they hold nearly all of the probability.
 
         >>> import numpy as np, taproot
         >>> d = taproot.DependencyTrees(np.zeros((4, 4)))
@@ -152,6 +153,8 @@ class WithoutReplacementSample:
         It holds E[f] with probability ``level``, approximately: ``estimate`` plus or minus t standard errors, with
         Student's t for as many trees as effectively tell about the mass that is left. Booleans are events, whose
         probability gets Jeffreys' interval (see ``taproot.interval``). A point where all trees are in the sample.
+        With fewer than about 10 trees no interval can be trusted: it may be infinite, or far too wide, even where the
+        trees hold nearly all of the probability, and values that are all equal give zero width.
 
         >>> d = taproot.DependencyTrees(np.zeros((6, 6)))
         >>> s = d.sample_without_replacement(300, seed=3)  # Of 625 trees.

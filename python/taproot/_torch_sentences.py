@@ -16,10 +16,13 @@ from torch import Tensor
 
 from . import _distribution
 from . import _torch_operators as operators
+from ._arrays import filled_up, mask_hint
 from ._constraints import allowed_edges
 from ._distribution import Root
+from ._given import parts_of
 from ._gold import check_heads, check_named_heads, check_root_is_counted, report_gold
 from ._layouts import Arrangement, Layout, as_arrangement, check_square, check_tree_shape
+from ._tensors import as_array
 from ._torch_cpu import flat_matrices
 
 
@@ -211,14 +214,32 @@ class Sentences:
         values = torch.where(p > 0, self.arrangement.turned(edge_values).to(p.dtype), torch.zeros_like(p))
         return (p * values).sum((-2, -1)).to(self.dtype)
 
+    def given(self, trees: Any, labels: Any = None) -> tuple[Tensor, Tensor | None]:
+        """Heads and labels as tensors, of tensors, of a result that has both, or of lists."""
+        if isinstance(trees, Tensor) and labels is None:
+            return trees, None
+        heads, labels = parts_of(trees, labels)
+        return self._tensor(heads, "heads"), None if labels is None else self._tensor(labels, "labels")
+
+    def _tensor(self, values: Any, name: str) -> Tensor:
+        """Lists with the entries of each sentence, of its own length, are padded with -1."""
+        if isinstance(values, Tensor):
+            return values
+        if isinstance(values, (list, tuple)):
+            words = self.word_counts.cpu().numpy()
+            values = filled_up(_on_host(values), name, words, self.n, self.arrangement)
+        return torch.as_tensor(values, device=self._given.device)
+
     def expected_attachment(self, heads: Tensor) -> Tensor:
-        own = self._words_of(heads, "heads", more=False).long()
+        """Of heads of the caller's layout, with any axes in front."""
+        own = self._words_of(heads, "heads", more=True).long()
         counts = self._real & (own >= 0)
         wrong = (counts & (own > self.word_counts[..., None])).any(-1)
         if self.check and bool(wrong.any()):
             check_named_heads(own.cpu().numpy(), self.word_counts.cpu().numpy(), self.arrangement)
         counts = counts & ~wrong[..., None]
-        p = self._exact_marginals()[..., 1:].gather(-2, torch.where(counts, own, 0)[..., None, :])[..., 0, :]
+        p = self._exact_marginals()[..., 1:].expand((*own.shape[:-1], self.n + 1, self.n))
+        p = p.gather(-2, torch.where(counts, own, 0)[..., None, :])[..., 0, :]
         share = torch.where(counts, p, 0.0).sum(-1) / counts.sum(-1)
         return torch.where(wrong, torch.nan, share).to(self.dtype)
 
@@ -324,7 +345,8 @@ def _words(
         array = np.asarray(lengths)
         given = torch.from_numpy(array.astype(np.int64) if array.dtype.kind in "iu" else array)
     if tuple(given.shape) != batch:
-        raise ValueError(f"lengths must have shape {batch}, one per sentence, not {tuple(given.shape)}")
+        hint = mask_hint(tuple(given.shape), batch)
+        raise ValueError(f"lengths must have shape {batch}, one per sentence, not {tuple(given.shape)}{hint}")
     if given.numel() and (given.is_floating_point() or given.dtype == torch.bool):
         raise ValueError(f"lengths must be integers, not {given.dtype} (a mask's are mask.sum(-1))")
     if check or not (given.is_cuda or operators.is_traced()):
@@ -334,6 +356,11 @@ def _words(
             raise arrangement.wrong_length(", ".join(map(str, at)), int(given[tuple(at)]), n)
     # Clamped, so that a length that cannot be is none in 32 bits either.
     return arrangement.words_in(given).clamp(-1, n + 1).to(device, torch.int32)
+
+
+def _on_host(values: Any) -> Any:
+    """Nested lists with NumPy's arrays in place of tensors."""
+    return [_on_host(value) for value in values] if isinstance(values, (list, tuple)) else as_array(values)
 
 
 def _version(tensor: Tensor) -> int:

@@ -29,9 +29,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import _jax_operators as operators
-from ._arrays import as_count
+from ._arrays import as_count, as_integers, filled_up, mask_hint
 from ._constraints import allowed_edges
 from ._distribution import Algorithm, Root, WithoutReplacementAlgorithm
+from ._given import parts_of
 from ._gold import check_gold, check_named_heads, check_root_is_counted, report_gold
 from ._layouts import Arrangement, Layout, as_arrangement, check_square, check_tree_shape
 from ._results import BestTrees, LabeledTrees
@@ -76,6 +77,9 @@ def _words(lengths: Array | None, batch: tuple[int, ...], n: int, arrangement: A
     """Numbers of words, shape (...); checked where they are not traced, and then NumPy's."""
     if lengths is None:
         return np.full(batch, n, np.int32)
+    hint = mask_hint(np.shape(lengths), batch)
+    if hint:
+        raise ValueError(f"lengths must have shape {batch}, one per sentence, not {np.shape(lengths)}{hint}")
     found = _integers(lengths, "lengths", " (a mask's are mask.sum(-1))")
     if _is_traced(found):
         return jnp.broadcast_to(arrangement.words_in(found), batch)
@@ -258,15 +262,17 @@ class DependencyTrees:
     def expected_attachment(self, heads: Array) -> Array:
         """The expected share of words that have the head given in ``heads``, shape (...).
 
-        Words whose head is negative do not count; a sentence without any other word gives NaN.
+        ``heads`` as for ``log_prob``; labels do not count. Words whose head is negative do not count; a sentence
+        without any other word gives NaN.
         """
-        own = self._trees_given(heads, "heads", more=False)
+        own = self._trees_given(parts_of(heads)[0], "heads", more=True)
         if not _is_traced(own, self._words):
             check_named_heads(own, self._words, self._arrangement)
         counts = self._real() & (own >= 0)
         wrong = (counts & (own > self._words[..., None])).any(-1)
         at = jnp.where(counts & ~wrong[..., None], own, 0)
-        p = jnp.take_along_axis(self._marginals()[..., 1:], at[..., None, :], axis=-2)[..., 0, :]
+        p = jnp.broadcast_to(self._marginals()[..., 1:], (*own.shape[:-1], self._n + 1, self._n))
+        p = jnp.take_along_axis(p, at[..., None, :], axis=-2)[..., 0, :]
         share = jnp.where(counts, p, 0).sum(-1) / counts.sum(-1)
         return jnp.where(wrong, jnp.nan, share).astype(self._dtype)
 
@@ -308,9 +314,14 @@ class DependencyTrees:
     def log_prob(self, heads: Array, labels: Array | None = None) -> Array:
         """log p of trees, heads of shape (..., N) or with more axes in front; with ``labels`` of labeled trees.
 
+        ``heads`` may also be a list with the heads of each sentence, of its own length, where lengths are not traced;
+        or what ``argmax``, ``kbest`` and the samplers give, whose labels count where it has labels, so give its
+        ``.heads`` for the trees alone.
+
         -inf for heads that are not a tree, and then no gradient. NaN for heads that cannot be. What lies beyond a
         sentence's length is not read.
         """
+        heads, labels = parts_of(heads, labels)
         own = self._trees_given(heads, "heads", more=True)
         batch, n = self.batch_shape, self._n
         leading = own.shape[: own.ndim - 1 - len(batch)]
@@ -325,6 +336,11 @@ class DependencyTrees:
         return jnp.moveaxis(found, -1, 0).reshape((*leading, *batch)).astype(self._dtype)
 
     def _trees_given(self, of_words: Array, name: str, more: bool) -> Array:
+        if isinstance(of_words, (list, tuple)):
+            if _is_traced(self._words):
+                as_integers(of_words, f"{name}, where lengths are traced, must be an array padded with -1; {name}")
+            else:
+                of_words = filled_up(of_words, name, np.asarray(self._words), self._n, self._arrangement)
         array = _integers(of_words, name)
         check_tree_shape(self._arrangement, name, array.shape, self.batch_shape, self._n, more)
         return self._arrangement.words_of(array)
@@ -533,6 +549,8 @@ def log_prob(
 ) -> Array:
     """log p of trees, heads of shape (..., N) or with more axes in front; with ``labels`` of labeled trees.
 
+    ``heads`` may also be a list with the heads of each sentence, of its own length, or a result with trees.
+
     -inf for heads that are not a tree, and then no gradient. NaN for heads that cannot be. What lies beyond a
     sentence's length is not read.
     """
@@ -574,6 +592,7 @@ def nll(
     if reduction not in ("mean", "words", "sum", "none"):
         raise ValueError(f'reduction must be "mean", "words", "sum" or "none", not {reduction!r}')
     trees = DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout)
+    heads, labels = parts_of(heads, labels)
     own = trees._trees_given(heads, "heads", more=False)
     if check and not _is_traced(own, trees._words):
         check_root_is_counted(own, trees._words, trees._arrangement)

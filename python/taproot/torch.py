@@ -135,34 +135,37 @@ def expectation(
 
 def log_prob(
     scores: Tensor,
-    heads: Tensor,
+    heads: Any,
     lengths: Any = None,
     root: Root = "single",
     constraints: Any = None,
     label_scores: Tensor | None = None,
-    labels: Tensor | None = None,
+    labels: Any = None,
     *,
     layout: Layout = "head-dependent",
     check: bool | None = None,
 ) -> Tensor:
     """log p of trees, heads of shape (..., N) or with more axes in front. Twice differentiable in the scores.
 
+    ``heads`` may also be a list with the heads of each sentence, of its own length, or what ``argmax``, ``kbest`` and
+    the samplers give, whose labels count where it has labels.
+
     -inf for heads that are not a tree, and then no gradient; NaN for a tree of -1, which fills up samples. With
     ``labels``, of the shape of heads, the log-probability of the labeled trees. What lies beyond a sentence's length is
     not read.
     """
     sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check)
-    return sentences.log_prob(torch.as_tensor(heads), None if labels is None else torch.as_tensor(labels))
+    return sentences.log_prob(*sentences.given(heads, labels))
 
 
 def nll(
     scores: Tensor,
-    heads: Tensor,
+    heads: Any,
     lengths: Any = None,
     root: Root = "single",
     constraints: Any = None,
     label_scores: Tensor | None = None,
-    labels: Tensor | None = None,
+    labels: Any = None,
     *,
     layout: Layout = "head-dependent",
     reduction: Reduction = "mean",
@@ -171,7 +174,8 @@ def nll(
     """The loss of gold trees, -log p(heads), or -log p(heads, labels): a conditional random field in one call.
 
     ``heads`` and ``labels`` have shape (..., N); with a layout ``"+root"`` (..., N+1). What lies beyond a sentence's
-    length does not matter, so they may be padded with 0, -1, -100 or anything else. Without ``labels`` the labels of
+    length does not matter, so they may be padded with 0, -1, -100 or anything else. Or they are lists with the heads,
+    or labels, of each sentence, of its own length. Without ``labels`` the labels of
     ``label_scores`` are summed out. ``reduction``: ``"mean"`` divides the sum over sentences by their number, and
     ``"words"`` by the number of words; ``"sum"``; ``"none"`` gives shape (...). Gold heads that are not a tree, or that
     use a forbidden edge, raise a ``ValueError`` that names the sentence and the words; with ``check=False``, and on a
@@ -189,10 +193,10 @@ def nll(
     if reduction not in ("mean", "words", "sum", "none"):
         raise ValueError(f'reduction must be "mean", "words", "sum" or "none", not {reduction!r}')
     sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check)
-    gold = torch.as_tensor(heads)
+    gold, gold_labels = sentences.given(heads, labels)
     if sentences.check and lengths is not None:
         sentences.check_root_is_counted(gold)
-    found = sentences.log_prob(gold, None if labels is None else torch.as_tensor(labels), more=False)
+    found = sentences.log_prob(gold, gold_labels, more=False)
     if sentences.check and not bool(found.isfinite().all()):
         sentences.report_gold(found, gold)
     if reduction == "none":
@@ -421,12 +425,14 @@ class DependencyTrees(torch.distributions.Distribution):
         """E[sum of edge_values over a tree's edges], shape batch_shape, differentiable in the values, too."""
         return self._sentences.expectation(edge_values)
 
-    def expected_attachment(self, heads: Tensor) -> Tensor:
+    def expected_attachment(self, heads: Any) -> Tensor:
         """The expected share of words that have the head given in ``heads``, shape batch_shape, differentiable.
 
-        Words whose head is negative do not count; a sentence without any other word gives NaN.
+        ``heads`` has shape batch_shape + (N,) or more axes in front, which the answer has, too; or is a list with the
+        heads of each sentence; or a result, whose labels do not count. Words whose head is negative do not count; a
+        sentence without any other word gives NaN.
         """
-        return self._sentences.expected_attachment(torch.as_tensor(heads))
+        return self._sentences.expected_attachment(self._sentences.given(heads)[0])
 
     def hessian_product(self, direction: Tensor) -> Tensor:
         """The derivative of ``marginals`` when the scores move along `direction`, of their shape."""
@@ -453,8 +459,25 @@ class DependencyTrees(torch.distributions.Distribution):
         """How many heads Wilson's random walk draws, on average, shape batch_shape, without a gradient."""
         return self._numbers(self._sentences.trees.decoder.expected_steps())
 
-    def log_prob(self, value: Tensor, labels: Tensor | None = None) -> Tensor:
-        """log p of trees, whose batch axes are broadcast against these; with ``labels`` of labeled trees."""
+    def log_prob(self, value: Any, labels: Any = None) -> Tensor:
+        """log p of trees, heads of shape sample_shape + batch_shape + (N,): the answer has shape sample_shape +
+        batch_shape, and is twice differentiable in the scores.
+
+        Axes of the value are broadcast against batch_shape. ``value`` may also be a list with the heads of each
+        sentence, of its own length; or what ``argmax``, ``sample``, ``kbest`` or ``sample_without_replacement`` gives,
+        whose labels count where it has labels, so give its ``.heads`` for the trees alone. With ``labels``, of the
+        shape of the heads, the log-probability of the labeled trees. What lies beyond a sentence's length is not read.
+
+        -inf for a tree that uses a forbidden edge, and then no gradient. NaN for rows of -1, which fill up samples and
+        best trees. Heads that are not a tree raise a ``ValueError`` that names the sentence where values are checked
+        (``validate_args``, PyTorch's default), and are -inf otherwise.
+
+        >>> import torch, taproot.torch
+        >>> d = taproot.torch.DependencyTrees(torch.zeros(2, 4, 4), lengths=torch.tensor([3, 2]))
+        >>> d.log_prob([[2, 0, 2], [2, 0]]).exp()
+        tensor([0.1111, 0.5000])
+        """
+        value, labels = self._sentences.given(value, labels)
         if self._validate_args:
             self._validate_sample(value)
         shape = torch.broadcast_shapes(value.shape, self.batch_shape + self.event_shape)

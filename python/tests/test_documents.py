@@ -64,6 +64,68 @@ def test_the_recipes_of_the_page_about_python(monkeypatch: Any, tmp_path: Path) 
     assert len(taproot.read_conllu("best.conllu")) == len(names["words"])
 
 
+def test_lists_and_ids_of_the_page_about_python(monkeypatch: Any, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    taproot.write_conllu("gold.conllu", ["a b c", "a b"], [[2, 0, 2], [2, 0]])
+    rng = np.random.default_rng(1)
+    two = [rng.normal(size=(4, 4)), rng.normal(size=(3, 3))]
+    (block,) = code_of("docs/python.md", "log_prob(d.argmax())")
+    exec(compile(block, "docs/python.md", "exec"), {"taproot": taproot, "d": taproot.DependencyTrees(two)})
+    d = taproot.DependencyTrees(rng.normal(size=(16, 5, 5)))
+    (block,) = code_of("docs/python.md", "ids=15")
+    one, other = (
+        eval(line.split("#")[0], {"taproot": taproot, "d": d, "scores": d[15]._matrix}) for line in lines_of(block)
+    )
+    np.testing.assert_array_equal(one, d.sample(3, seed=7)[:, 15])
+    np.testing.assert_array_equal(other, d.sample(3, seed=7)[:, 3])
+
+
+def lines_of(block: str) -> list[str]:
+    return block.strip().split("\n")
+
+
+def test_small_samples_are_said_not_to_be_trusted() -> None:
+    said = r"fewer than about\s+10\s+trees"
+    for text in (
+        (ROOT / "docs/python.md").read_text(),
+        taproot.estimate.__doc__,
+        taproot.interval.__doc__,
+        taproot.WithoutReplacementSample.estimate.__doc__,
+        taproot.WithoutReplacementSample.interval.__doc__,
+    ):
+        assert re.search(said, text or ""), text
+    # What the pages say: infinite or wide though little is left, and zero width for equal values.
+    d = taproot.DependencyTrees(np.random.default_rng(2).normal(0, 12, (6, 6)))
+    s = d.sample_without_replacement(5, seed=1)
+    low, high = s.interval((s.heads == 1).sum(axis=-1))
+    assert np.exp(s.log_prob).sum() > 0.99 and high - low > 3
+    assert s.interval(np.full(5, 3.0)).low == s.interval(np.full(5, 3.0)).high == 3
+    assert taproot.interval([3, 3, 3, 3]).low == taproot.interval([3, 3, 3, 3]).high == 3
+
+
+def test_the_readme_says_that_lengths_count_root() -> None:
+    (block,) = code_of("README.md", "taproot.torch.nll")
+    assert "# lengths count ROOT" in block
+
+
+def test_log_prob_of_the_distribution_is_documented() -> None:
+    torch = pytest.importorskip("torch")
+    from taproot.torch import DependencyTrees
+
+    text = DependencyTrees.log_prob.__doc__ or ""
+    for piece in ("sample_shape + batch_shape + (N,)", "-inf", "NaN", "ValueError", "labels"):
+        assert piece in text, piece
+    scores = torch.zeros(4, 4)
+    scores[2, 1] = -torch.inf
+    d = DependencyTrees(scores)
+    trees = torch.tensor([[[2, 0, 2], [-1, -1, -1]], [[0, 1, 2], [3, 3, 0]]])
+    found = d.log_prob(trees)
+    assert found.shape == (2, 2) and found[0, 0] == -torch.inf and found[0, 1].isnan() and found[1].isfinite().all()
+    with pytest.raises(ValueError, match="not in the support"):
+        d.log_prob(torch.tensor([2, 1, 0]))
+    assert DependencyTrees(scores, validate_args=False).log_prob(torch.tensor([2, 1, 0])) == -torch.inf
+
+
 def test_the_parser_of_the_readme() -> None:
     torch = pytest.importorskip("torch")
     (block,) = code_of("README.md", "taproot.torch.nll")

@@ -22,7 +22,14 @@ def drawn(svg: str) -> dict[tuple[int, int], str]:
 
 
 def percent(p: float) -> str:
-    return "&gt;99%" if 0.995 <= p < 1 else f"{100 * p:.0f}%"
+    return "&gt;99%" if 0.995 <= p < 1 else "&lt;1%" if 0 < p < 0.005 else f"{100 * p:.0f}%"
+
+
+def turned(d: DependencyTrees) -> DependencyTrees:
+    """The same in the layout of most parsers."""
+    scores, label_scores = d._matrix, d._label_array
+    assert label_scores is not None
+    return DependencyTrees(scores.T, label_scores=label_scores.swapaxes(0, 1), layout="dependent-head")
 
 
 def test_every_edge_bears_its_probability() -> None:
@@ -43,10 +50,15 @@ def test_labels_stand_on_the_edges() -> None:
     rng = np.random.default_rng(6)
     labels = ["nsubj", "obj", "<root>"]
     d = DependencyTrees(rng.normal(0, 1, (4, 4)), label_scores=rng.normal(0, 1, (4, 4, 3)))
-    best = d.label_marginals().argmax(axis=-1)
-    for (h, m), text in drawn(d.draw(WORDS, labels=labels).svg).items():
-        name = labels[best[h, m]].replace("<", "&lt;").replace(">", "&gt;")
-        assert text == f"{name} {percent(d.marginals()[h, m])}"
+    for layout in ("head-dependent", "dependent-head"):
+        given = d if layout == "head-dependent" else turned(d)
+        texts = drawn(given.draw(WORDS, labels=labels).svg)
+        p, of_labels = d.marginals(), d.label_marginals()
+        assert set(texts) == {(int(h), int(m)) for h, m in np.argwhere(p >= 0.05)}  # By the edge, with any label.
+        for (h, m), text in texts.items():
+            name = labels[of_labels[h, m].argmax()].replace("<", "&lt;").replace(">", "&gt;")
+            assert text == f"{name} {percent(of_labels[h, m].max())}"  # Of the edge with this label.
+            assert f'data-q="{of_labels[h, m].max():.4g}" data-p="{p[h, m]:.4g}"' in d.draw(WORDS, labels=labels).svg
     assert "nsubj" not in d.draw(WORDS).svg
     with pytest.raises(ValueError, match="labels must be 3, one per label, not 2"):
         d.draw(WORDS, labels=labels[:2])

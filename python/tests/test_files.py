@@ -122,6 +122,8 @@ def test_what_was_read_is_written(two: Path, tmp_path: Path) -> None:
     first, second = taproot.read_conllu(out)
     assert first.heads.tolist() == [2, 0, 2, 2] and second.heads.tolist() == [0, 1]
     assert first.comments["sent_id"] == "s-1" and first.lines[5].startswith("2-3\twon't")
+    # The relations that were read do not belong to these heads.
+    assert first.labels == ["_"] * 4 and second.labels == ["_"] * 2 and "labeled" not in first.comments
 
 
 def test_trees_of_a_batch_are_written(two: Path, tmp_path: Path) -> None:
@@ -495,9 +497,9 @@ def test_expected_attachment(two: Path) -> None:
     uas = taproot.evaluate(trees, gold[0]).uas
     assert uas == pytest.approx(expected[0], abs=0.01)
     assert np.isnan(d.expected_attachment(np.full((2, 4), -1))).all()
+    np.testing.assert_allclose(d.expected_attachment(np.stack([gold, gold])), [expected, expected])
     for heads, message in [
         (gold[0], r"heads must have shape \(2, 4\)"),
-        (np.stack([gold, gold]), r"heads must have shape \(2, 4\), one tree per sentence"),
         ([[3, 3, 0, 3], [2, 3, -1, -1]], r"sentence 1, word 2: the head is 3, not one of 0 \(ROOT\) to 2"),
     ]:
         with pytest.raises(ValueError, match=message):

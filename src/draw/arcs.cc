@@ -35,23 +35,30 @@ int side_of(std::size_t entries) {
 
 std::vector<Arc> marginal_arcs(std::span<const double> marginals, std::size_t words,
                                double threshold, std::span<const std::uint8_t> also,
-                               std::span<const std::string> labels, const char* function) {
+                               const EdgeLabels& labels, const char* function) {
   const int n = side_of(marginals.size());
   require(n >= 0, function, "marginals must be a matrix [n+1][n+1]");
   require(words == 0 || words == node_count(n) - 1, function, "there must be n words, or none");
   require(threshold >= 0 && threshold <= 1, function, "the threshold must be in [0, 1]");
   require(also.empty() || also.size() == marginals.size(), function,
           "also must be a matrix [n+1][n+1], or empty");
-  require(labels.empty() || labels.size() == marginals.size(), function,
+  require(labels.names.empty() || labels.names.size() == marginals.size(), function,
           "the labels of edges must be a matrix [n+1][n+1], or empty");
+  require(labels.probabilities.size() == labels.names.size(), function,
+          "the probabilities of labels must be a matrix [n+1][n+1] if there are labels, and empty "
+          "if there are none");
   const MatrixView marginal(marginals.data(), node_count(n));
   const MatrixView asked(also.data(), node_count(n));
+  const auto is_probability = [](double p) { return p >= 0 && p <= 1 + 1e-6; };
   std::vector<Arc> arcs;
   for (int m = 1; m <= n; ++m) {
     for (int h = 0; h <= n; ++h) {
       if (h == m) continue;
       const double p = marginal(h, m);
-      require(p >= 0 && p <= 1 + 1e-6, function, "a marginal is not a probability");
+      require(is_probability(p), function, "a marginal is not a probability");
+      require(labels.names.empty() ||
+                  is_probability(MatrixView(labels.probabilities.data(), node_count(n))(h, m)),
+              function, "the probability of a label is not a probability");
       const bool is_asked = !also.empty() && asked(h, m) != 0;
       if (is_asked || (p > 0 && p >= threshold)) arcs.push_back({h, m, std::min(p, 1.0), 0});
     }
@@ -59,15 +66,22 @@ std::vector<Arc> marginal_arcs(std::span<const double> marginals, std::size_t wo
   return arcs;
 }
 
-std::string arc_text(const Arc& arc, std::span<const std::string> labels, int n) {
-  const double p = arc.probability;
+ArcLabel arc_label(const Arc& arc, const EdgeLabels& labels, int n) {
+  if (labels.names.empty()) return {"", arc.probability};
+  const MatrixView names(labels.names.data(), node_count(n));
+  const MatrixView probabilities(labels.probabilities.data(), node_count(n));
+  const std::string& name = names(arc.head, arc.modifier);
+  if (name.empty()) return {"", arc.probability};
+  return {shown_text(name), std::min(probabilities(arc.head, arc.modifier), 1.0)};
+}
+
+std::string arc_text(const Arc& arc, const EdgeLabels& labels, int n) {
+  const auto [name, p] = arc_label(arc, labels, n);
   const auto whole = std::lround(100 * p);
   std::string number = std::to_string(whole) + "%";
   if (whole == 0 && p > 0) number = "<1%";
-  if (whole == 100 && p < 1 - 1e-9) number = ">99%";
-  if (labels.empty()) return number;
-  const std::string& label = MatrixView(labels.data(), node_count(n))(arc.head, arc.modifier);
-  return label.empty() ? number : shown_text(label) + " " + number;
+  if (whole == 100 && p < 1) number = ">99%";
+  return name.empty() ? number : name + " " + number;
 }
 
 Weight weight_of(const Arc& arc) {

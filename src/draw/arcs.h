@@ -16,7 +16,7 @@ namespace taproot::detail {
 struct Arc {
   int head;
   int modifier;
-  double probability;
+  double probability;  ///< Of the edge, whatever its label.
   int level;  ///< The height, from 1 on, set by stack(). 0 for an edge that is not stacked.
 
   int left() const { return head < modifier ? head : modifier; }
@@ -27,17 +27,32 @@ struct Arc {
 /// not the word itself, and `words` is 0 or the number of heads.
 std::vector<Arc> tree_arcs(TreeView heads, std::size_t words, const char* function);
 
+/// The labels of edges of marginals, as taproot/draw.h has them: both row-major [n+1][n+1], or both
+/// empty.
+struct EdgeLabels {
+  std::span<const std::string> names;
+  std::span<const double> probabilities;
+};
+
 /// The arcs with a positive probability of at least `threshold`, and those that are not 0 in
 /// `also`, sorted by modifier and then by head. `labels` is checked only. Throws as taproot/draw.h
 /// says.
 std::vector<Arc> marginal_arcs(std::span<const double> marginals, std::size_t words,
                                double threshold, std::span<const std::uint8_t> also,
-                               std::span<const std::string> labels, const char* function);
+                               const EdgeLabels& labels, const char* function);
 
-/// The text on an arc of marginals: its label, if `labels` (row-major [n+1][n+1], or empty) has
-/// one, and its probability in percent. "100%" stands for certainty and "0%" for 0 alone; numbers
-/// that would round to these are ">99%" and "<1%".
-std::string arc_text(const Arc& arc, std::span<const std::string> labels, int n);
+/// The label of an arc of marginals as it is shown, or "", and the probability of the arc with this
+/// label.
+struct ArcLabel {
+  std::string name;
+  double probability;
+};
+ArcLabel arc_label(const Arc& arc, const EdgeLabels& labels, int n);
+
+/// The text on an arc of marginals: its label, if it has one, and the probability of the arc with
+/// this label, or else that of the arc, in percent. "100%" stands for exactly 1 and "0%" for
+/// exactly 0; numbers that would round to these are ">99%" and "<1%".
+std::string arc_text(const Arc& arc, const EdgeLabels& labels, int n);
 
 /// The stroke of an arc of marginals: heavy from 75 percent on, the thinnest below 25.
 Weight weight_of(const Arc& arc);

@@ -52,17 +52,18 @@ struct Arrangement {
   }
 };
 
-Arrangement arrange(std::vector<Arc> arcs, int n, const SvgOptions& options) {
+Arrangement arrange(std::vector<Arc> arcs, int n, double text_from,
+                    const detail::EdgeLabels& labels) {
   Arrangement made;
   made.arcs = std::move(arcs);
   const auto begin = made.arcs.begin();
   const auto with_text = std::stable_partition(
-      begin, made.arcs.end(), [&](const Arc& arc) { return arc.probability >= options.text_from; });
+      begin, made.arcs.end(), [&](const Arc& arc) { return arc.probability >= text_from; });
   const auto stacked =
       std::stable_partition(begin, with_text, [](const Arc& arc) { return arc.head != 0; });
   detail::stack({begin, stacked}, detail::node_count(n));
   for (auto arc = begin; arc != with_text; ++arc) {
-    made.texts.push_back(detail::arc_text(*arc, options.labels, n));
+    made.texts.push_back(detail::arc_text(*arc, labels, n));
     made.highest = std::max(made.highest, made.height(*arc));
   }
   double faint = 0;
@@ -88,9 +89,10 @@ std::string marginals_svg(std::span<const std::string> words, std::span<const do
   require(options.text_from >= 0 && options.text_from <= 1, "marginals_svg",
           "text_from must be in [0, 1]");
   const int n = side_of(marginals.size());
+  const EdgeLabels labels{options.labels, options.label_probabilities};
   const Arrangement drawn = arrange(marginal_arcs(marginals, words.size(), options.threshold,
-                                                  options.also, options.labels, "marginals_svg"),
-                                    n, options);
+                                                  options.also, labels, "marginals_svg"),
+                                    n, options.text_from, labels);
   const std::size_t with_text = drawn.texts.size();
   const WordLine line = place_words(shown_words(words, node_count(n) - 1),
                                     std::span(drawn.arcs).first(with_text), drawn.texts, kTexts);
@@ -102,13 +104,12 @@ std::string marginals_svg(std::span<const std::string> words, std::span<const do
     svg.begin_edges(stroke.width);
     for (const Arc& arc : drawn.arcs) {
       if (weight_of(arc) != stroke.weight) continue;
-      std::string label;
-      if (!options.labels.empty()) {
-        label =
-            shown_text(MatrixView(options.labels.data(), node_count(n))(arc.head, arc.modifier));
-      }
+      const ArcLabel label = arc_label(arc, labels, n);
       svg.edge(line, arc, base, drawn.height(arc),
-               {.probability = true, .label = label, .hint = options.hints});
+               {.probability = true,
+                .label = label.name,
+                .with_label = label.probability,
+                .hint = options.hints});
     }
     svg.end_group();
   }
@@ -126,7 +127,7 @@ std::string marginals_svg(std::span<const std::string> words, std::span<const do
       svg.label(line.at(arc.modifier), kRootTop - 5, "ROOT", attributes + " font-weight=\"bold\"");
     }
     if (a >= with_text && !asked) continue;
-    const std::string text = a < with_text ? drawn.texts[a] : arc_text(arc, options.labels, n);
+    const std::string text = a < with_text ? drawn.texts[a] : arc_text(arc, labels, n);
     if (arc.head == 0) {
       svg.label(line.at(arc.modifier) + kBesideRoot, kRootTop + 11, text,
                 attributes + " text-anchor=\"start\"");

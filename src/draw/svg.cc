@@ -209,8 +209,12 @@ void Svg::edge(const WordLine& line, const Arc& arc, int base, int height, const
     escaped(notes.label);
   }
   if (notes.probability) {
+    if (!notes.label.empty()) {
+      raw("\" data-q=\"");
+      probability(notes.with_label);
+    }
     raw("\" data-p=\"");
-    real(arc.probability, 4);
+    probability(arc.probability);
     raw("\" opacity=\"");
     real(kFaintest + (1 - kFaintest) * arc.probability, 2);
   }
@@ -227,13 +231,17 @@ void Svg::edge(const WordLine& line, const Arc& arc, int base, int height, const
   escaped(arc.head == 0 ? "ROOT" : line.shown.data()[arc.head - 1]);
   raw(" → ");
   escaped(line.shown.data()[arc.modifier - 1]);
-  if (!notes.label.empty()) {
-    raw(", ");
-    escaped(notes.label);
-  }
   if (notes.probability) {
     raw(", ");
-    real(arc.probability, 4);
+    probability(arc.probability);
+  }
+  if (!notes.label.empty()) {
+    raw(notes.probability ? "; " : ", ");
+    escaped(notes.label);
+    if (notes.probability) {
+      raw(" ");
+      probability(notes.with_label);
+    }
   }
   raw("</title></path>\n");
 }

@@ -3,6 +3,7 @@
 // The pieces of SVG that trees and marginals share.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -84,7 +85,8 @@ class Lines {
 struct EdgeNotes {
   bool probability = false;
   std::string_view label = {};
-  bool hint = true;  ///< Whether it is shown when a pointer rests on the edge.
+  double with_label = 0;  ///< The probability of the edge with this label.
+  bool hint = true;       ///< Whether it is shown when a pointer rests on the edge.
 };
 
 /// Writes one <svg> element, piece by piece.
@@ -94,6 +96,8 @@ class Svg {
   void escaped(std::string_view piece);
   /// Writes a number with at most so many significant digits.
   void real(double value, int digits);
+  /// Writes a probability with four digits, but 1 for exactly 1 alone.
+  void probability(double value) { real(value < 1 ? std::min(value, 0.9999) : value, 4); }
   void integer(long long value) { text_ += std::to_string(value); }
 
   /// Writes the tag, title and style. `base` is the y coordinate at which arcs end.

@@ -22,6 +22,7 @@ import browser
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = ""
+LABELS = ("--labels", "data/labels.txt", "--label-scores", "data/demo_labels.npz")
 
 # For the sentences of the demo with three, five and six words (numbers 2, 16 and 4).
 HOSTILE = {
@@ -55,9 +56,8 @@ class Report(unittest.TestCase):
         cls.hostile = folder / "hostile.html"
         taproot("report", "data/demo.npz", "--words", hostile_words, "-o", cls.hostile,
                 "--title", "</title><script>window.hacked=6</script>")
-        labels = ("--labels", "data/labels.txt", "--label-scores", "data/demo_labels.npz")
         cls.labeled = folder / "labeled.html"
-        taproot("report", "data/demo.npz", "--words", "data/demo.txt", *labels, "-o", cls.labeled)
+        taproot("report", "data/demo.npz", "--words", "data/demo.txt", *LABELS, "-o", cls.labeled)
         conllu = folder / "words.conllu"
         with conllu.open("w") as file:
             for b, line in enumerate((ROOT / "data/demo.txt").read_text().splitlines()):
@@ -139,26 +139,79 @@ class Report(unittest.TestCase):
         texts = self.texts_on_edges()
         self.assertEqual(set(texts), self.edges_from(20, 0.05))
         for (h, m), text in texts.items():
-            p = 100 * self.marginals[20][h][m]
-            expected = ">99%" if p >= 99.5 else f"{p:.0f}%"
-            self.assertEqual(text.replace("100%", ">99%"), expected)
+            p = self.marginals[20][h][m]
+            self.assertEqual(text, ">99%" if 0.995 <= p < 1 else f"{100 * p:.0f}%")
+        self.assertIn("The number on an edge is its probability.", self.find("#edges-note").text)
         # Below the page's first threshold there are edges without numbers, and the page says so.
         self.find("#threshold").send_keys(Keys.HOME)
         self.assertIn("numbers are on edges from 5 %", self.find("#drawn").text)
         self.press(Keys.ESCAPE)
         self.assertEqual(set(self.texts_on_edges()), self.edges_from(20, 0.05))
 
+    def labels_of(self, number):
+        """The probability of every edge with each of its labels, by edge, the most probable label first."""
+        rows = taproot("marginals", "data/demo.npz", *LABELS, "--threshold", "0", "--sentences", number).splitlines()
+        found = {}
+        for row in map(json.loads, rows):
+            found.setdefault((row["head"], row["modifier"]), []).append((row["label"], row["probability"]))
+        return {edge: sorted(labels, key=lambda pair: -pair[1]) for edge, labels in found.items()}
+
     def test_labels_stand_on_edges(self):
-        self.open(self.labeled, 9)
-        self.assertEqual(self.texts_on_edges()[1, 12], "obl 49%")
-        self.assertIn("nmod", self.find("#heads").text)
-        # A sampled tree has labels of its own, on every edge.
-        how = "kitchen 12 \u2190 nmod table 9"
-        next(row for row in self.all("#trees button") if row.find_element(By.CSS_SELECTOR, ".how").text == how).click()
-        shown = self.texts_on_edges()
-        self.assertEqual(shown[9, 12], "nmod 46%")
-        picked = {(int(e.get_attribute("data-h")), int(e.get_attribute("data-m"))) for e in self.all("path.picked")}
-        self.assertTrue(picked <= set(shown))
+        for number in (3, 9):
+            self.open(self.labeled, number)
+            labels = self.labels_of(number)
+            texts = self.texts_on_edges()
+            # Which edges are drawn goes by the edge; the number beside a label is of the edge with this label.
+            self.assertEqual(set(texts), {edge for edge, own in labels.items() if sum(p for _, p in own) >= 0.05})
+            for edge, text in texts.items():
+                name, p = labels[edge][0]
+                self.assertEqual(text, f"{name} {'>99%' if 0.995 <= p < 1 else f'{100 * p:.0f}%'}")
+            self.assertIn("number beside a label is the probability of the edge with this label",
+                          self.find("#edges-note").text)
+
+    def test_sampled_trees_have_labels_of_their_own(self):
+        self.open(self.labeled, 3)
+        labels = self.labels_of(3)
+        best = {edge: own[0][0] for edge, own in labels.items()}
+        others = 0
+        for row in self.all("#trees button")[:6]:
+            row.click()
+            shown = self.texts_on_edges()
+            picked = {(int(e.get_attribute("data-h")), int(e.get_attribute("data-m"))) for e in self.all("path.picked")}
+            self.assertTrue(picked and picked <= set(shown))
+            for edge in picked:
+                name, number = shown[edge].rsplit(" ", 1)
+                p = 100 * dict(labels[edge])[name]
+                self.assertAlmostEqual(float(number.strip("<>%")), p, delta=1.01)
+                others += name != best[edge]
+            row.click()
+        self.assertGreater(others, 0)
+
+    def test_heads_list_their_labels(self):
+        self.open(self.labeled, 3)
+        labels = self.labels_of(3)
+        self.press(Keys.ESCAPE)
+        self.find("#words button[data-word='1']").click()
+        rows = self.all("#heads tr")
+        self.assertEqual(rows[0].text.split(), ["relatives", "2", "55.6", "%"])
+        listed = [piece.rsplit(" ", 2) for piece in rows[1].text.split(", ")]
+        self.assertGreater(len(listed), 1)
+        for (name, number, sign), (expected, p) in zip(listed, labels[2, 1]):
+            self.assertEqual((name, sign), (expected, "%"))
+            self.assertAlmostEqual(float(number), 100 * p, delta=0.06)
+        self.assertAlmostEqual(sum(float(number) for _, number, _ in listed), 55.6, delta=0.6)
+        # A pointer on an edge says both.
+        arc = self.find("#drawing path[data-h='2'][data-m='1']")
+        self.driver.execute_script("arguments[0].dispatchEvent(new Event('pointerover', {bubbles: true}))", arc)
+        self.assertIn(f"55.6 %; {listed[0][0]} {listed[0][1]} %", self.find("#hover").text)
+
+    def test_bars_of_words_have_a_legend(self):
+        for number in (0, 3):
+            self.open(self.report, number)
+            columns = list(zip(*self.marginals[number]))[1:]
+            most = max(math.log(2), *(-sum(p * math.log(p) for p in column if p > 0) for column in columns))
+            self.assertEqual(self.find("#words-note").text,
+                             f"The bars compare the words of this sentence; a full bar is {most:.2f} nats.")
 
     def test_begins_with_the_most_doubtful_word(self):
         for number in (0, 9, 20):
@@ -221,6 +274,40 @@ class Report(unittest.TestCase):
             self.assertIn(word, seen())
         self.press(*[Keys.ARROW_LEFT] * 60)
         browser.wait(self.driver, "document.getElementById('scroll-hint').textContent.startsWith('Words 1 to')")
+
+    def test_hints_tell_which_words_are_whole(self):
+        seen = """
+            const box = document.getElementById('drawing').getBoundingClientRect();
+            return [...document.querySelectorAll('#drawing text[data-i]')].filter((word) => {
+              const { left, right } = word.getBoundingClientRect();
+              return left >= box.left - 1 && right <= box.right + 1;
+            }).map((word) => Number(word.dataset.i));"""
+        hinted = 0
+        try:
+            for width in (420, 460, 500, 540, 600, 700):
+                size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+                self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+                for page, number in ((self.report, 0), (self.labeled, 0), (self.report, 3)):
+                    self.open(page, number)
+                    n = len(self.words[number])
+                    whole = self.driver.execute_script(seen)
+                    hint = self.find("#scroll-hint")
+                    self.assertEqual(hint.is_displayed(), len(whole) < n, (width, number, whole))
+                    if hint.is_displayed():
+                        hinted += 1
+                        self.assertIn(f"Words {whole[0]} to {whole[-1]} of {n} are in view", hint.text)
+                    # Where the selected word is in view from the beginning, the beginning is shown.
+                    left = self.driver.execute_script("return document.getElementById('drawing').scrollLeft")
+                    selected = int(self.find("#words button[aria-pressed='true']").get_attribute("data-word"))
+                    if left > 0:
+                        self.driver.execute_script("document.getElementById('drawing').scrollLeft = 0")
+                        edge = self.driver.execute_script("""
+                            const box = document.getElementById('drawing').getBoundingClientRect();
+                            return box.right - document.querySelector('#drawing .word').getBoundingClientRect().right""")
+                        self.assertLess(edge, 48, (width, number, selected))
+        finally:
+            self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        self.assertGreater(hinted, 0)
 
     def test_shows_sent_ids(self):
         self.open(self.with_ids, 1)

@@ -428,6 +428,15 @@ TEST_F(Commands, MarginalsAsAListOfLabeledEdges) {
   EXPECT_EQ(NpyColumn(open_array(archive, "probability")).next_double(), found.at({2, 1, "a\""}));
 }
 
+TEST_F(Commands, EdgesCallOnlyExactlyOneCertain) {
+  const std::string near = write("n.npy", floats("(3, 3)", {0, 20, 0, 0, 0, 20, 0, 0, 0}));
+  const std::string text = run("edges " + near).out;
+  EXPECT_NE(text.find("ROOT > 99.9 %"), std::string::npos) << text;
+  EXPECT_EQ(text.find("100.0 %"), std::string::npos) << text;
+  const std::string certain = run("edges " + zeros("s.npz", {1})).out;
+  EXPECT_NE(certain.find("ROOT 100.0 %"), std::string::npos) << certain;
+}
+
 TEST_F(Commands, EdgesAndInfoAsJson) {
   const std::string scores = zeros("s.npz", {2, 1});
   const std::string words = write("w.txt", "a b\nc\n");

@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -36,6 +37,24 @@ class Views : public InputFiles {
     const std::string command =
         fmt::format("stty cols {} && {}{} {}", columns, environment, kProgram, arguments);
     return run_program("script", "-qec '" + command + "' /dev/null", path(""));
+  }
+
+  // The best label of every edge of a probability of at least 5 percent, and the probability of
+  // both.
+  std::map<std::pair<int, int>, std::pair<std::string, double>> best_labels_of(
+      const std::string& labels) const {
+    std::map<std::pair<int, int>, std::pair<std::string, double>> best;
+    std::map<std::pair<int, int>, double> edges;
+    std::istringstream rows(run("marginals " + kDemo + labels + " --threshold 0").out);
+    for (std::string line; std::getline(rows, line);) {
+      const nlohmann::json row = nlohmann::json::parse(line);
+      const std::pair<int, int> edge{row.at("head"), row.at("modifier")};
+      const double p = row.at("probability");
+      edges[edge] += p;
+      if (p > best[edge].second) best[edge] = {row.at("label"), p};
+    }
+    std::erase_if(best, [&](const auto& entry) { return edges[entry.first] < kDrawThreshold; });
+    return best;
   }
 
   std::vector<Sentence> sentences_;
@@ -169,12 +188,20 @@ TEST_F(Views, ShowTakesLabelsAndConstraints) {
     EXPECT_TRUE(has(result.out, "nsubj")) << result.out;
     EXPECT_TRUE(has(result.out, "root")) << result.out;
   }
-  for (const std::string what : {"", " --format svg"}) {
-    const Result all = run("show " + kDemo + labels + " --sentences 9:10 --marginals" + what);
+  // The number beside a label is the probability of the edge with this label, not the edge's.
+  const auto best = best_labels_of(labels + " --sentences 3:4");
+  ASSERT_GE(best.size(), 5U);
+  for (const std::string what : {" --width 200", " --format svg"}) {
+    const Result all = run("show " + kDemo + labels + " --sentences 3:4 --marginals" + what);
     ASSERT_EQ(all.code, 0) << all.errors;
-    for (const char* piece : {"obl 49%", "nmod 46%", "root 100%"}) {
+    for (const auto& [edge, label] : best) {
+      const long whole = std::lround(100 * label.second);
+      if (whole == 100 || whole == 0) continue;
+      const std::string piece = label.first + " " + std::to_string(whole) + "%";
       EXPECT_TRUE(has(all.out, piece)) << piece << "\n" << all.out;
     }
+    EXPECT_FALSE(has(all.out, "compound 56%")) << all.out;  // The edge, with any label.
+    if (what == " --width 200") EXPECT_TRUE(has(all.out, "numbers are of edges with their labels"));
   }
   const Result forced = run("show " + kDemo + " --force '1>8'");
   EXPECT_EQ(forced.code, 1);
@@ -330,6 +357,36 @@ TEST_F(Views, ReportNamesSentences) {
 TEST_F(Views, ReportDoesNotDependOnThreads) {
   const std::string base = "report " + kDemo + " --threads ";
   EXPECT_EQ(run(base + "1").out, run(base + "3").out);
+}
+
+TEST_F(Views, ReportHoldsTheLabelsOfEdges) {
+  const std::string labels =
+      " --labels " + kData + "/labels.txt --label-scores " + kData + "/demo_labels.npz";
+  const Page page = page_of(run("report " + kDemo + labels + " --sentences 3:4").out);
+  const auto best = best_labels_of(labels + " --sentences 3:4");
+  std::map<std::pair<int, int>, nlohmann::json> found;
+  for (const auto& edge : page.sentences.at(0).at("labels")) found[{edge[0], edge[1]}] = edge;
+  for (const auto& [edge, label] : best) {
+    const nlohmann::json& own = found.at(edge);
+    EXPECT_EQ(own[2], label.first);
+    EXPECT_NEAR(own[3], label.second, 1e-3 * label.second);
+    for (std::size_t i = 5; i < own.size(); i += 2) EXPECT_LE(own[i], own[i - 2]);
+  }
+  // Also the labels that were sampled, however improbable.
+  for (const auto& tree : page.sentences[0].at("trees")) {
+    for (std::size_t m = 1; m <= words_[3].size(); ++m) {
+      const nlohmann::json& own = found.at({tree.at("heads")[m - 1], static_cast<int>(m)});
+      EXPECT_NE(std::find(own.begin() + 2, own.end(), tree.at("labels")[m - 1]), own.end());
+    }
+  }
+  EXPECT_FALSE(
+      page_of(run("report " + kDemo + " --sentences 3:4").out).sentences[0].contains("labels"));
+}
+
+TEST_F(Views, ReportDoesNotGoToATerminal) {
+  const Result refused = run_in_terminal("report " + kDemo, 80);
+  EXPECT_TRUE(has(refused.out, "for example with -o report.html")) << refused.out;
+  EXPECT_FALSE(has(refused.out, "<html")) << refused.out;
 }
 
 TEST_F(Views, ReportFetchesNothing) {

@@ -82,7 +82,7 @@ TEST_F(Trees, BrokenConllu) {
       {"# sample = 1.5\n" + word, "'# sample' is '1.5'"},
       {"# log_prob = minus one\n" + word, "'# log_prob' is 'minus one', not a number"},
       {"# weight =\n" + word, "'# weight' is ''"},
-      {"# labeled = maybe\n" + word, "not yes or no"},
+      {"# labeled = maybe\n" + word, "'maybe', not yes"},
       {"# exhausted = x\n" + word, "'# exhausted' is 'x'"},
       {"# sentence = 4\n" + word + "\n# sentence = 4\n" + two,
        "block 2: the tree has 2 heads, but the tree before it of sentence 4 has 1"}};

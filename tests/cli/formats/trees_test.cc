@@ -119,10 +119,10 @@ TEST_F(Trees, ConlluKeepsWhatTheInputHolds) {
   writer->finish();
   EXPECT_EQ(get("x.conllu"),
             "# sent_id = a-1\n# text = vámonos al mar\n# sentence = 0\n# sample = 0\n"
-            "# log_prob = -0.25\n# labeled = no\n"
+            "# log_prob = -0.25\n"  // Relations of the input do not belong to these heads.
             "1-2\tvámonos\t_\t_\t_\t_\t_\t_\t_\t_\n"
-            "1\tvamos\tir\tVERB\t_\tMood=Imp\t2\troot\t0:root\tA=b\n"
-            "2\tnos\tnos\tPRON\t_\t_\t0\tobj\t_\t_\n"
+            "1\tvamos\tir\tVERB\t_\tMood=Imp\t2\t_\t0:root\tA=b\n"
+            "2\tnos\tnos\tPRON\t_\t_\t0\t_\t_\t_\n"
             "2.1\tx y\t_\t_\t_\t_\t_\t_\t1:dep\t_\n\n"
             "# sent_id = a-1\n# text = vámonos al mar\n# sentence = 0\n# sample = 1\n"
             "# log_prob = -1.5\n# gumbel = 2.5\n# weight = 1\n# exhausted = 2\n"

@@ -172,6 +172,9 @@ TEST_F(BrokenInput, LengthsInArchives) {
   refuse_ragged(npy("<f4", "(1, 2, 2)", std::string(16, '\0'), true), integers("(1,)", {1}),
                 "numpy.ascontiguousarray");
   refuse_npz(zip({{"lengths", integers("(1,)", {1})}}), "no array 'scores'; it has 'lengths'");
+  refuse_npz(
+      zip({{"label_scores", floats("(4,)", {1, 2, 3, 4})}, {"lengths", integers("(1,)", {1})}}),
+      "no scores of edges; give it with --label-scores");
   refuse_npz(zip({{"scores", floats("(4,)", {1, 2, 3, 4})}}), "no array 'lengths'");
 }
 

@@ -25,6 +25,7 @@ struct DrawnEdge {
   double opacity = 1;
   double probability = -1;  ///< data-p
   std::string label;        ///< data-l
+  double with_label = -1;   ///< data-q
   std::string hint;
   Point begin;
   Point end;
@@ -126,6 +127,7 @@ inline Drawing read_drawing(const std::string& svg) {
         edge.opacity = element.get<double>("<xmlattr>.opacity", 1);
         edge.probability = element.get<double>("<xmlattr>.data-p", -1);
         edge.label = element.get<std::string>("<xmlattr>.data-l", "");
+        edge.with_label = element.get<double>("<xmlattr>.data-q", -1);
         edge.hint = element.get<std::string>("title", "");
         edge.line = points_of(element.get<std::string>("<xmlattr>.d"));
         edge.begin = edge.line.front();

@@ -19,9 +19,10 @@
 namespace taproot {
 namespace {
 
-SvgOptions labeled(const Strings& labels) {
+SvgOptions labeled(const Strings& labels, const std::vector<double>& probabilities = {}) {
   SvgOptions options;
   options.labels = labels;
+  options.label_probabilities = probabilities;
   return options;
 }
 
@@ -171,8 +172,9 @@ TEST(TreeSvg, SaysWhatItIs) {
   const std::vector<double> p = {0, 0, 1, 0, 0, 0, 0, 1, 0};
   EXPECT_EQ(read_drawing(marginals_svg(words, p)).edges[0].hint, "c → a<b, 1");
   const Strings labels = {"", "", "", "", "", "", "", "<l>", ""};
-  EXPECT_EQ(read_drawing(marginals_svg(words, p, labeled(labels))).edges[0].hint,
-            "c → a<b, <l>, 1");
+  const std::vector<double> with_label = {0, 0, 0, 0, 0, 0, 0, 0.75, 0};
+  EXPECT_EQ(read_drawing(marginals_svg(words, p, labeled(labels, with_label))).edges[0].hint,
+            "c → a<b, 1; <l> 0.75");
   options.title = "so & so";
   options.hints = false;
   const Drawing drawing = read_drawing(tree_svg(words, Tree{2, 0}, options));
@@ -240,12 +242,12 @@ TEST(MarginalsSvg, DrawsEveryEdgeAboveTheThreshold) {
 std::string percent_of(double p) {
   const auto whole = static_cast<int>(std::lround(100 * p));
   if (whole == 0) return "<1%";
-  if (whole == 100 && p < 1 - 1e-9) return ">99%";
+  if (whole == 100 && p < 1) return ">99%";
   return std::to_string(whole) + "%";
 }
 
-// Of every sentence, with labels and without: each edge bears its label and its probability. No two
-// texts meet, and hardly any line runs through one.
+// Of every sentence, with labels and without: each edge bears its probability or, with its label,
+// the probability of both. No two texts meet, and hardly any line runs through one.
 TEST(MarginalsSvg, WritesOnEveryEdge) {
   Sequence random(8);
   const Strings names = {"det", "nsubj:pass", "", "acl:relcl", "x", "compound:prt"};
@@ -256,12 +258,14 @@ TEST(MarginalsSvg, WritesOnEveryEdge) {
     const std::vector<double> p = marginals_near(random_projective_tree(n, random), 6, random);
     const auto side = static_cast<std::size_t>(n) + 1;
     Strings labels;
+    std::vector<double> with_label;
     if (round % 2 == 1) {
       for (std::size_t e = 0; e < p.size(); ++e) {
         labels.push_back(names[static_cast<std::size_t>(random.below(6))]);
+        with_label.push_back(p[e] * (1 + random.below(10)) / 10);
       }
     }
-    const Drawing drawing = read_drawing(marginals_svg({}, p, labeled(labels)));
+    const Drawing drawing = read_drawing(marginals_svg({}, p, labeled(labels, with_label)));
     expect_sound(drawing);
     std::map<std::pair<int, int>, std::string> on_edge;
     std::vector<Box> boxes;
@@ -288,8 +292,11 @@ TEST(MarginalsSvg, WritesOnEveryEdge) {
           static_cast<std::size_t>(edge.head) * side + static_cast<std::size_t>(edge.modifier);
       const std::string label = labels.empty() ? "" : labels[at];
       EXPECT_EQ(edge.label, label);
+      // The threshold, the stroke and data-p go by the edge; the number beside a label does not.
+      EXPECT_NEAR(edge.probability, p[at], 5e-4 * p[at]);
       EXPECT_EQ((on_edge[{edge.head, edge.modifier}]),
-                label + (label.empty() ? "" : " ") + percent_of(p[at]));
+                label.empty() ? percent_of(p[at]) : label + " " + percent_of(with_label[at]));
+      if (!label.empty()) EXPECT_NEAR(edge.with_label, with_label[at], 5e-4 * with_label[at]);
     }
   }
   EXPECT_LT(crowded, texts / 20);
@@ -316,6 +323,7 @@ TEST(MarginalsSvg, WritesFromAProbabilityOn) {
             std::count_if(p.begin(), p.end(), [](double x) { return x >= 0.05; }));
   const Strings labels(p.size(), "l");
   options.labels = labels;
+  options.label_probabilities = p;
   const Drawing drawing = read_drawing(marginals_svg({}, p, options));
   expect_sound(drawing);
   std::set<std::pair<int, int>> written;
@@ -361,6 +369,19 @@ TEST(MarginalsSvg, LeavesArcsWhereTheyAre) {
   }
 }
 
+// "100%" and a data-p of 1 stand for exactly 1, however near a probability is.
+TEST(MarginalsSvg, CertainIsExactlyOne) {
+  const double near = std::nextafter(1.0, 0.0);
+  for (const double p : {1.0, near, 1 - 1e-10, 0.99996}) {
+    const std::vector<double> matrix = {0, p, 0, 0};
+    const Drawing drawing = read_drawing(marginals_svg({}, matrix));
+    EXPECT_EQ(drawing.edges[0].probability, p < 1 ? 0.9999 : 1) << p;
+    EXPECT_TRUE(std::any_of(drawing.labels.begin(), drawing.labels.end(), [&](const auto& text) {
+      return text.text == (p < 1 ? ">99%" : "100%");
+    })) << p;
+  }
+}
+
 TEST(MarginalsSvg, DrawsWhatIsAskedForWhateverItsProbability) {
   std::vector<double> p = {0, 1, 0, 0, 0, 1, 0, 0, 0};
   std::vector<std::uint8_t> also(9, 0);
@@ -390,7 +411,16 @@ TEST(MarginalsSvg, RefusesWhatDoesNotFit) {
   options.also = also;
   refuse({}, good, options);
   const Strings labels = {"x", "y"};
-  refuse({}, good, labeled(labels));
+  refuse({}, good, labeled(labels, {1, 1}));
+  const Strings names(9, "x");
+  refuse({}, good, labeled(names));  // Without their probabilities.
+  const std::vector<double> few(4, 0.5);
+  refuse({}, good, labeled(names, few));
+  refuse({}, good, labeled({}, good));
+  std::vector<double> wrong_label(9, 0.5);
+  EXPECT_NO_THROW((void)marginals_svg({}, good, labeled(names, wrong_label)));
+  wrong_label[5] = 1.1;
+  refuse({}, good, labeled(names, wrong_label));
   for (const double bad : {-0.1, 1.1, double{NAN}}) {
     SvgOptions wrong;
     wrong.text_from = bad;

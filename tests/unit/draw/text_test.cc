@@ -315,13 +315,18 @@ TEST(MarginalsText, ShowsStrengthByTheLine) {
 TEST(MarginalsText, NamesLabels) {
   const std::vector<double> p = {0, 0.996, 0.004, 0, 0, 0.996, 0, 0.004, 0};
   const Strings labels = {"", "root", "", "", "", "obj", "", "", ""};
+  const std::vector<double> with_label = {0, 0.996, 0, 0, 0, 0.3, 0, 0, 0};
   TextOptions options;
   options.labels = labels;
+  options.label_probabilities = with_label;
   options.threshold = 0;
   const std::string text = marginals_text(Strings{"one", "two"}, p, options);
-  for (const char* piece : {"root >99%", "obj >99%", "┄<1%┄"}) {
+  // The number beside a label is of the edge with this label; the stroke is the edge's.
+  for (const char* piece : {"root >99%", "━obj 30%━", "┄<1%┄"}) {
     EXPECT_NE(text.find(piece), std::string::npos) << piece << "\n" << text;
   }
+  options.label_probabilities = {};
+  expect_misuse("marginals_text", [&] { (void)marginals_text({}, p, options); });
 }
 
 TEST(MarginalsText, NamesEveryEdgeAboveTheThreshold) {
