@@ -59,6 +59,21 @@ def _wide(array: Array) -> Array:
     return array if array.dtype in (jnp.float32, jnp.float64) else array.astype(jnp.float32)
 
 
+def _varying(results: Sequence[Array], operands: Sequence[Array]) -> list[Array]:
+    """The results, which within ``shard_map`` differ between devices where any of the operands does.
+
+    JAX does not find that out for foreign functions by itself, and it has renamed what this needs.
+    """
+    types = [jax.typeof(operand) for operand in operands]
+    manual = [getattr(t, "manual_axis_type", None) for t in types]
+    axes = {axis for t, m in zip(types, manual) for axis in (getattr(t, "vma", ()) if m is None else m.varying)}
+    if not axes:
+        return list(results)
+    if hasattr(jax.lax, "pcast"):
+        return [jax.lax.pcast(result, tuple(axes), to="varying") for result in results]
+    return [jax.lax.pvary(result, tuple(axes)) for result in results]
+
+
 def _call(
     name: str, results: Sequence[Result], scores: Array, words: Array, root: Root, *more: Array, **attributes: Any
 ) -> list[Array]:
@@ -67,10 +82,11 @@ def _call(
     ``vmap`` adds axes to the batch of all operands.
     """
     own = _wide(scores)
+    operands = (own, jnp.asarray(words, jnp.int32), *more)
     batch = own.shape[:-2]
     shapes = [jax.ShapeDtypeStruct((*batch, *shape), own.dtype if dtype is None else dtype) for shape, dtype in results]
     call = jax.ffi.ffi_call(f"taproot_{name}", shapes, vmap_method="broadcast_all")
-    found = call(own, jnp.asarray(words, jnp.int32), *more, multi=root == "multi", **attributes)
+    found = _varying(call(*operands, multi=root == "multi", **attributes), operands)
     return [a.astype(scores.dtype) if dtype is None else a for a, (_, dtype) in zip(found, results)]
 
 

@@ -213,7 +213,7 @@ def test_a_sentence_without_a_tree_has_no_weight_and_no_gradient() -> None:
         jax.grad(lambda s: tj.log_partition(s).sum())(scores),
         jax.grad(lambda s: (tj.marginals(s) * weights).sum())(scores),
         jax.grad(lambda s: (tj.root_marginals(s) * weights[:, 0, 1:]).sum())(scores),
-        jax.grad(lambda s: jax.grad(lambda t: tj.log_partition(t).sum())(s)[:, 0].sum())(scores),
+        jax.grad(lambda s: jax.grad(lambda t: tj.log_partition(t).sum())(s)[:, 0, 1].sum())(scores),
     ):
         assert (matrix[1] == 0).all() and np.isfinite(matrix).all() and (matrix[0] != 0).any()
     assert (tj.root_marginals(scores)[1] == 0).all()
@@ -343,7 +343,7 @@ CALLS: dict[str, tuple[Any, int]] = {
     "gradient of entropy": (jax.value_and_grad(lambda s: tj.entropy(s, LENGTHS).sum()), 1),
     "gradient of nll": (jax.value_and_grad(lambda s: tj.nll(s, HEADS, LENGTHS)), 1),
     "gradient of kl_divergence": (jax.value_and_grad(lambda s: tj.kl_divergence(s, 2 * s, LENGTHS).sum()), 4),
-    "second derivative": (jax.jacrev(jax.grad(lambda s: tj.log_partition(s, LENGTHS).sum())), 2),
+    "second derivative": (jax.jacrev(jax.grad(lambda s: tj.log_partition(s, LENGTHS).sum())), 1),
     "per sentence": (jax.vmap(jax.grad(lambda s: tj.log_partition(s))), 1),
 }
 
@@ -380,7 +380,7 @@ def test_shard_map_over_the_batch() -> None:
 import jax, jax.numpy as jnp, numpy as np, taproot.jax as tj
 jax.config.update("jax_enable_x64", True)
 assert len(jax.devices()) == 2
-mesh = jax.make_mesh((2,), ("batch",))
+mesh = jax.sharding.Mesh(np.array(jax.devices()), ("batch",))
 P = jax.sharding.PartitionSpec
 scores = jnp.asarray(np.random.default_rng(0).normal(size=(6, 5, 5)))
 lengths = jnp.array([4, 3, 2, 4, 4, 1])

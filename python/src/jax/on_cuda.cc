@@ -12,14 +12,15 @@ void check_cuda(cudaError_t error) {
 }
 
 void* CudaCall::scratch(std::size_t bytes) const {
-  constexpr std::size_t kAlignment = 256;
+  constexpr std::uintptr_t kAlignment = 256;  // XLA promises 16.
   if (bytes == 0) return nullptr;
-  const std::optional<void*> memory = allocator_.Allocate(bytes, kAlignment);
+  const std::optional<void*> memory = allocator_.Allocate(bytes + kAlignment);
   if (!memory) {
     throw std::runtime_error("[taproot.jax] the device has no " + std::to_string(bytes) +
                              " bytes of memory left");
   }
-  return *memory;
+  const auto address = reinterpret_cast<std::uintptr_t>(*memory);
+  return reinterpret_cast<void*>((address + kAlignment - 1) / kAlignment * kAlignment);
 }
 
 void CudaCall::fill(void* memory, int byte, std::size_t bytes) const {

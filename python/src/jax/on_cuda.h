@@ -25,7 +25,7 @@ class CudaCall : public Call {
 
   cudaStream_t stream() const { return stream_; }
 
-  /// Device memory until the end of the call, in the order of the stream.
+  /// Device memory until the end of the call, in the order of the stream, aligned to 256 bytes.
   void* scratch(std::size_t bytes) const;
   template <typename T>
   T* scratch_of(std::size_t count) const {
