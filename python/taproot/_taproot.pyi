@@ -177,6 +177,11 @@ class CudaDependencyTrees:
 
     def sample_without_replacement(self, seed: int, outcomes: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], log_prob: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], gumbel: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], weights: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], kappa: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], counts: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], stream: int) -> None: ...
 
+def jax_handlers() -> dict[str, dict[str, dict[str, Any]]]:
+    """
+    The functions for jax.ffi, by platform, name and stage; none in a build without JAX.
+    """
+
 def tree_svg(words: Sequence[str], heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)], labels: Sequence[str]) -> str: ...
 
 def marginals_svg(words: Sequence[str], marginals: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], threshold: float, labels: Sequence[str]) -> str: ...
