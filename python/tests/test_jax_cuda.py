@@ -136,6 +136,25 @@ def test_sentences_beyond_the_range_of_double() -> None:
     compare(lambda s: tj.sample_without_replacement(key, s, 10, algorithm="beam").heads, scores)
 
 
+@pytest.mark.parametrize("shape", [(0, 4, 4), (2, 1, 1)])
+def test_no_sentences_and_no_words(shape: tuple[int, ...]) -> None:
+    key, scores = jax.random.key(5), np.zeros(shape, np.float32)
+    for function in (
+        tj.log_partition,
+        tj.marginals,
+        tj.root_marginals,
+        tj.entropy,
+        lambda s: tj.kl_divergence(s, s),
+        lambda s: tj.log_prob(s, jnp.zeros((s.shape[0], s.shape[1] - 1), jnp.int32)),
+        lambda s: jax.grad(lambda x: tj.entropy(x).sum())(s),
+        tj.argmax,
+        tj.mbr,
+        lambda s: tj.sample(key, s, 3),
+        lambda s: tj.sample_without_replacement(key, s, 3, algorithm="beam"),
+    ):
+        compare(function, scores)
+
+
 def test_a_small_divergence_in_float32() -> None:
     scores = normal(4, 41, 41, dtype=np.float32)
     other = scores + 1e-3 * normal(4, 41, 41, seed=3, dtype=np.float32)

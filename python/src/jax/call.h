@@ -25,6 +25,7 @@ class Call {
       : operands_(operands), results_(results), attributes_(attributes) {}
 
   std::size_t operands() const { return operands_.size(); }
+  std::size_t results() const { return results_.size(); }
   ffi::AnyBuffer operand(std::size_t i) const { return got(operands_.get<ffi::AnyBuffer>(i)); }
   ffi::AnyBuffer result(std::size_t i) const { return *got(results_.get<ffi::AnyBuffer>(i)); }
 

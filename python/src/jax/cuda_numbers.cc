@@ -19,7 +19,7 @@ CudaNumbers numbers_of(const ffi::AnyBuffer& result) {
 
 // What the question leaves open is about the call's scores, in their precision.
 void infer(const CudaCall& call, const Batch& batch, CudaInference question) {
-  if (batch.size == 0) return;
+  if (batch.size * batch.row() == 0) return call.lose();
   question.scores = scores_of(batch);
   question.precision = precision_of(batch);
   const std::size_t bytes = cuda_inference_bytes(question);
@@ -69,7 +69,7 @@ void write_product(const CudaCall& call, const Batch& batch, D& trees, const ffi
 // Products are in float64 whatever the scores are, and then factors in float64 serve twice.
 void hessian_product(const CudaCall& call) {
   const Batch batch = batch_of(call);
-  if (batch.size == 0) return;
+  if (batch.size * batch.row() == 0) return call.lose();
   D trees(cuda_of(Precision::kFloat64), scores_of(batch));
   write_product(call, batch, trees, call.operand(2), call.result(0));
   trees.outcomes(outcomes_of(call.result(1)), call.stream());
@@ -77,7 +77,7 @@ void hessian_product(const CudaCall& call) {
 
 void entropy_and_product(const CudaCall& call) {
   const Batch batch = batch_of(call);
-  if (batch.size == 0) return;
+  if (batch.size * batch.row() == 0) return call.lose();
   D trees(cuda_of(Precision::kFloat64), scores_of(batch));
   const DeviceNumbers entropies(call, call.result(0), 0xff);
   trees.entropy(entropies.data(), call.stream());
@@ -87,10 +87,10 @@ void entropy_and_product(const CudaCall& call) {
 
 void root_marginals(const CudaCall& call) {
   const Batch batch = batch_of(call);
-  if (batch.size == 0) return;
+  if (batch.size * batch.row() == 0) return call.lose();
   D trees(cuda_of(precision_of(batch)), scores_of(batch));
   const DeviceNumbers out(call, call.result(0), 0);
-  if (batch.row() > 0) trees.root_marginals(out.data(), call.stream());
+  trees.root_marginals(out.data(), call.stream());
   trees.outcomes(outcomes_of(call.result(1)), call.stream());
   out.finish();
 }
@@ -100,7 +100,7 @@ using PairQuestion = void (D::*)(D&, double*, void*);
 template <PairQuestion kQuestion>
 void compare(const CudaCall& call) {
   const Batch batch = batch_of(call);
-  if (batch.size == 0) return;
+  if (batch.size * batch.row() == 0) return call.lose();
   Cuda& cuda = cuda_of(Precision::kFloat64);
   D p(cuda, scores_of(batch));
   D q(cuda, scores_of(batch_of(call, 2)));
@@ -115,7 +115,7 @@ void write_log_prob(const CudaCall& call, const Batch& batch, D& trees) {
   const std::int64_t k = shape[shape.size() - 2];
   const auto row = static_cast<std::ptrdiff_t>(batch.row());
   const DeviceNumbers out(call, call.result(0), 0xff);
-  if (k > 0 && row > 0) {
+  if (k > 0) {
     trees.log_prob(static_cast<std::size_t>(k), {heads.typed_data<std::int32_t>(), k * row, row},
                    {out.data(), k, 1}, call.stream());
   }
@@ -124,7 +124,7 @@ void write_log_prob(const CudaCall& call, const Batch& batch, D& trees) {
 
 void log_prob(const CudaCall& call) {
   const Batch batch = batch_of(call);
-  if (batch.size == 0) return;
+  if (batch.size * batch.row() == 0) return call.lose();
   D trees(cuda_of(precision_of(batch)), scores_of(batch), false);
   write_log_prob(call, batch, trees);
 }
@@ -132,7 +132,7 @@ void log_prob(const CudaCall& call) {
 // The marginals of sentences without an answer are 0 here: their log p, which is NaN, tells.
 void log_prob_and_marginals(const CudaCall& call) {
   const Batch batch = batch_of(call);
-  if (batch.size == 0) return;
+  if (batch.size * batch.row() == 0) return call.lose();
   D trees(cuda_of(precision_of(batch)), scores_of(batch));
   call.fill(call.result(1), 0);
   trees.marginals(edges_of<CudaEdges>(batch, call.result(1)), call.stream());

@@ -140,7 +140,10 @@ void write(const CudaCall& call, const WithoutReplacementSample& found, const Ba
 // By the beam, in float64, which is faster for long sentences, whatever the scores are.
 void sample_without_replacement(const CudaCall& call) {
   const Batch all = batch_of(call);
-  if (all.size == 0) return;
+  if (all.size * all.row() == 0) {
+    call.lose();
+    return call.fill(call.result(6), 0);
+  }
   const ffi::AnyBuffer heads = call.result(0);
   const auto k = static_cast<std::size_t>(call.result(1).dimensions().back());
   const SampleNumbers numbers{

@@ -13,7 +13,6 @@ void check_cuda(cudaError_t error) {
 
 void* CudaCall::scratch(std::size_t bytes) const {
   constexpr std::uintptr_t kAlignment = 256;  // XLA promises 16.
-  if (bytes == 0) return nullptr;
   const std::optional<void*> memory = allocator_.Allocate(bytes + kAlignment);
   if (!memory) {
     throw std::runtime_error("[taproot.jax] the device has no " + std::to_string(bytes) +
@@ -29,6 +28,10 @@ void CudaCall::fill(void* memory, int byte, std::size_t bytes) const {
 
 void CudaCall::fill(const ffi::AnyBuffer& buffer, int byte) const {
   fill(buffer.untyped_data(), byte, buffer.size_bytes());
+}
+
+void CudaCall::lose() const {
+  for (std::size_t i = 0; i < results(); ++i) fill(result(i), 0xff);
 }
 
 Cuda& cuda_of(Precision precision) {

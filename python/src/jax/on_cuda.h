@@ -26,6 +26,7 @@ class CudaCall : public Call {
   cudaStream_t stream() const { return stream_; }
 
   /// Device memory until the end of the call, in the order of the stream, aligned to 256 bytes.
+  /// Never null.
   void* scratch(std::size_t bytes) const;
   template <typename T>
   T* scratch_of(std::size_t count) const {
@@ -35,6 +36,8 @@ class CudaCall : public Call {
   /// Sets all bytes: 0 is the number 0, 0xff is NaN in floating point and -1 in integers.
   void fill(void* memory, int byte, std::size_t bytes) const;
   void fill(const ffi::AnyBuffer& buffer, int byte) const;
+  /// NaN and -1 for all results: those of sentences without words.
+  void lose() const;
 
   /// Numbers from device memory; waits for the stream.
   template <typename T>
