@@ -95,13 +95,8 @@ def _edges(scores: Array) -> Result:
 
 
 _NUMBER: Result = ((), None)
-_OUTCOME: Result = ((3,), jnp.int32)  # Its status; for a bad score also the cell.
-
-
-def _where_ok(outcomes: Array, answers: Array) -> Array:
-    """NaN for sentences that are not ok. One without a tree is as good: its answers are 0."""
-    lost = outcomes[..., 0] > 1
-    return jnp.where(lost.reshape(lost.shape + (1,) * (answers.ndim - lost.ndim)), jnp.nan, answers)
+_OUTCOME: Result = ((3,), jnp.int32)  # A status, which is 0 if all is well; for a bad score also the cell.
+_NO_TREE = 1
 
 
 def _times(grad: Array, slope: Array) -> Array:
@@ -120,9 +115,9 @@ def _times_known(grad: Array, slope: Array, out: Array) -> Array:
 def hessian_product(scores: Array, vector: Array, words: Array, root: Root) -> Array:
     """The Hessian of log Z times a vector; 0 if the vector is, whether the sentence has an answer or not."""
     along = _wide(vector)
-    found, outcomes = _call("hessian_product", [_edges(scores), _OUTCOME], scores, words, root, along)
+    found = _call("hessian_product", [_edges(scores)], scores, words, root, along)[0]
     counts = (vector != 0).any((-2, -1))
-    return jnp.where(counts[..., None, None], _where_ok(outcomes, found), jnp.zeros((), found.dtype))
+    return jnp.where(counts[..., None, None], found, jnp.zeros((), found.dtype))
 
 
 def _hessian_product_forward(scores: Array, vector: Array, words: Array, root: Root) -> Any:
@@ -160,7 +155,8 @@ marginals.defvjp(_marginals_forward, _marginals_backward)
 def root_marginals(scores: Array, words: Array, root: Root) -> Array:
     of_words: Result = ((scores.shape[-1] - 1,), None)
     found, outcomes = _call("root_marginals", [of_words, _OUTCOME], scores, words, root)
-    return _where_ok(outcomes, found)
+    lost = outcomes[..., :1] > _NO_TREE  # The numbers of a sentence without a tree are 0, and so they stay.
+    return jnp.where(lost, jnp.nan, found)
 
 
 def _root_marginals_forward(scores: Array, words: Array, root: Root) -> Any:

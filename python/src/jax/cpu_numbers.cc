@@ -90,18 +90,8 @@ void log_partition_and_marginals(const Call& call) {
   p.finish();
 }
 
-// The outcomes [size][3], as a device writes them.
-void write_outcomes(const Outcomes& outcomes, const ffi::AnyBuffer& result) {
-  auto* to = result.typed_data<std::int32_t>();
-  for (const Outcome& outcome : outcomes) {
-    *to++ = static_cast<std::int32_t>(outcome.status);
-    *to++ = outcome.head;
-    *to++ = outcome.modifier;
-  }
-}
-
 // The product of the Hessian with a matrix per sentence.
-Outcomes write_product(const Batch& batch, D& trees, const ffi::AnyBuffer& vector, double* out) {
+void write_product(const Batch& batch, D& trees, const ffi::AnyBuffer& vector, double* out) {
   std::unique_ptr<double[]> memory;
   const double* from = nullptr;
   if (holds_doubles(vector)) {
@@ -118,17 +108,15 @@ Outcomes write_product(const Batch& batch, D& trees, const ffi::AnyBuffer& vecto
     directions.push_back({from + b * batch.cells(), static_cast<std::ptrdiff_t>(batch.side)});
   }
   clear_padding(batch, out, batch.cells());
-  Outcomes outcomes = trees.hessian_product(directions, matrices(batch, out));
-  fill_lost(outcomes, out, batch.cells());
-  return outcomes;
+  fill_lost(trees.hessian_product(directions, matrices(batch, out)), out, batch.cells());
 }
 
-// Operand 2 is the vector; results: the product, the outcomes.
+// Operand 2 is the vector.
 void hessian_product(const Call& call) {
   const Batch batch = batch_of(call);
   Numbers out(call.result(0));
   D trees = trees_of(batch, false);
-  write_outcomes(write_product(batch, trees, call.operand(2), out.data()), call.result(1));
+  write_product(batch, trees, call.operand(2), out.data());
   out.finish();
 }
 
@@ -143,6 +131,16 @@ void entropy_and_product(const Call& call) {
   write_product(batch, trees, call.operand(0), product.data());
   entropy.finish();
   product.finish();
+}
+
+// The outcomes [size][3], as a device writes them.
+void write_outcomes(const Outcomes& outcomes, const ffi::AnyBuffer& result) {
+  auto* to = result.typed_data<std::int32_t>();
+  for (const Outcome& outcome : outcomes) {
+    *to++ = static_cast<std::int32_t>(outcome.status);
+    *to++ = outcome.head;
+    *to++ = outcome.modifier;
+  }
 }
 
 // Results: a number per word, the outcomes.

@@ -53,36 +53,34 @@ void log_partition_and_marginals(const CudaCall& call) {
   infer(call, batch, question);
 }
 
-// The device writes outcomes as three integers.
-CudaOutcome* outcomes_of(const ffi::AnyBuffer& result) {
-  static_assert(sizeof(CudaOutcome) == 3 * sizeof(std::int32_t));
-  return reinterpret_cast<CudaOutcome*>(result.typed_data<std::int32_t>());
-}
-
-void write_product(const CudaCall& call, const Batch& batch, D& trees, const ffi::AnyBuffer& vector,
+// The product of the Hessian with a matrix per sentence, in float64 whatever the scores are.
+void write_product(const CudaCall& call, const Batch& batch, const ffi::AnyBuffer& vector,
                    const ffi::AnyBuffer& result) {
-  call.fill(result, 0);  // Padding, and sentences without a tree.
-  trees.hessian_product(edges_of<ConstCudaEdges>(batch, vector), edges_of<CudaEdges>(batch, result),
-                        call.stream());
+  CudaHessian question;
+  question.scores = scores_of(batch);
+  question.direction = edges_of<ConstCudaEdges>(batch, vector);
+  question.out = edges_of<CudaEdges>(batch, result);
+  const std::size_t bytes = cuda_hessian_bytes(question);
+  cuda_hessian_product(question, call.scratch(bytes), bytes, call.stream());
 }
 
-// Products are in float64 whatever the scores are, and then factors in float64 serve twice.
 void hessian_product(const CudaCall& call) {
   const Batch batch = batch_of(call);
   if (batch.size * batch.row() == 0) return call.lose();
-  D trees(cuda_of(Precision::kFloat64), scores_of(batch));
-  write_product(call, batch, trees, call.operand(2), call.result(0));
-  trees.outcomes(outcomes_of(call.result(1)), call.stream());
+  write_product(call, batch, call.operand(2), call.result(0));
 }
 
 void entropy_and_product(const CudaCall& call) {
   const Batch batch = batch_of(call);
   if (batch.size * batch.row() == 0) return call.lose();
-  D trees(cuda_of(Precision::kFloat64), scores_of(batch));
-  const DeviceNumbers entropies(call, call.result(0), 0xff);
-  trees.entropy(entropies.data(), call.stream());
-  write_product(call, batch, trees, call.operand(0), call.result(1));
-  entropies.finish();
+  entropy(call);
+  write_product(call, batch, call.operand(0), call.result(1));
+}
+
+// The device writes outcomes as three integers.
+CudaOutcome* outcomes_of(const ffi::AnyBuffer& result) {
+  static_assert(sizeof(CudaOutcome) == 3 * sizeof(std::int32_t));
+  return reinterpret_cast<CudaOutcome*>(result.typed_data<std::int32_t>());
 }
 
 void root_marginals(const CudaCall& call) {
@@ -109,34 +107,32 @@ void compare(const CudaCall& call) {
   out.finish();
 }
 
-void write_log_prob(const CudaCall& call, const Batch& batch, D& trees) {
+// log p of the trees, and the rest of the question, which is about the same scores.
+void infer_log_prob(const CudaCall& call, const Batch& batch, CudaInference question) {
   const ffi::AnyBuffer heads = call.operand(2);
   const ffi::AnyBuffer::Dimensions shape = heads.dimensions();
   const std::int64_t k = shape[shape.size() - 2];
   const auto row = static_cast<std::ptrdiff_t>(batch.row());
   const DeviceNumbers out(call, call.result(0), 0xff);
-  if (k > 0) {
-    trees.log_prob(static_cast<std::size_t>(k), {heads.typed_data<std::int32_t>(), k * row, row},
-                   {out.data(), k, 1}, call.stream());
-  }
+  question.tree_count = static_cast<std::size_t>(k);
+  question.trees = {heads.typed_data<std::int32_t>(), k * row, row};
+  question.log_prob = {out.data(), k, 1};
+  infer(call, batch, question);
   out.finish();
 }
 
 void log_prob(const CudaCall& call) {
   const Batch batch = batch_of(call);
   if (batch.size * batch.row() == 0) return call.lose();
-  D trees(cuda_of(precision_of(batch)), scores_of(batch), false);
-  write_log_prob(call, batch, trees);
+  infer_log_prob(call, batch, {});
 }
 
-// The marginals of sentences without an answer are 0 here: their log p, which is NaN, tells.
 void log_prob_and_marginals(const CudaCall& call) {
   const Batch batch = batch_of(call);
   if (batch.size * batch.row() == 0) return call.lose();
-  D trees(cuda_of(precision_of(batch)), scores_of(batch));
-  call.fill(call.result(1), 0);
-  trees.marginals(edges_of<CudaEdges>(batch, call.result(1)), call.stream());
-  write_log_prob(call, batch, trees);
+  CudaInference question;
+  question.marginals = edges_of<CudaEdges>(batch, call.result(1));
+  infer_log_prob(call, batch, question);
 }
 
 constexpr std::array kHandlers{
