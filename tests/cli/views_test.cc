@@ -201,7 +201,9 @@ TEST_F(Views, ShowTakesLabelsAndConstraints) {
       EXPECT_TRUE(has(all.out, piece)) << piece << "\n" << all.out;
     }
     EXPECT_FALSE(has(all.out, "compound 56%")) << all.out;  // The edge, with any label.
-    if (what == " --width 200") EXPECT_TRUE(has(all.out, "numbers are of edges with their labels"));
+    if (what == " --width 200") {
+      EXPECT_TRUE(has(all.out, "numbers are of edges with their labels"));
+    }
   }
   const Result forced = run("show " + kDemo + " --force '1>8'");
   EXPECT_EQ(forced.code, 1);

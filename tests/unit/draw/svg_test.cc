@@ -296,7 +296,9 @@ TEST(MarginalsSvg, WritesOnEveryEdge) {
       EXPECT_NEAR(edge.probability, p[at], 5e-4 * p[at]);
       EXPECT_EQ((on_edge[{edge.head, edge.modifier}]),
                 label.empty() ? percent_of(p[at]) : label + " " + percent_of(with_label[at]));
-      if (!label.empty()) EXPECT_NEAR(edge.with_label, with_label[at], 5e-4 * with_label[at]);
+      if (!label.empty()) {
+        EXPECT_NEAR(edge.with_label, with_label[at], 5e-4 * with_label[at]);
+      }
     }
   }
   EXPECT_LT(crowded, texts / 20);
