@@ -429,7 +429,7 @@ TEST_F(Commands, MarginalsAsAListOfLabeledEdges) {
 }
 
 TEST_F(Commands, EdgesCallOnlyExactlyOneCertain) {
-  const std::string near = write("n.npy", floats("(3, 3)", {0, 20, 0, 0, 0, 20, 0, 0, 0}));
+  const std::string near = write("n.npy", floats("(3, 3)", {0, 5, 0, 0, 0, 5, 0, 0, 0}));
   const std::string text = run("edges " + near).out;
   EXPECT_NE(text.find("ROOT > 99.9 %"), std::string::npos) << text;
   EXPECT_EQ(text.find("100.0 %"), std::string::npos) << text;
