@@ -105,7 +105,7 @@ void Cuda::Impl::hessian_product(const Batch& batch, const Known& known,
   // In double whatever the precision, since derivatives are differences. Kept factors do if they
   // are in double.
   const bool kept = known.has_factors() && precision == Precision::kFloat64;
-  const cuda::Shape wide = limits.shape(batch.max_n, sizeof(double));
+  const cuda::Shape wide = limits.inference_shape(batch.max_n, sizeof(double));
   struct Args {
     InferenceArgs infer;
     cuda::HessianArgs hessian;
@@ -146,7 +146,7 @@ void Cuda::Impl::hessian_product(const Batch& batch, const Known& known,
       },
       [&](const Batch&, const Args& args) {
         if (!kept) eliminations.fetch_add(1, std::memory_order_relaxed);
-        cuda::launch_inference<double>(args.infer, wide, stream);
+        cuda::launch_inference<double>(args.infer, limits, stream);
         cuda::launch_hessian(args.hessian, limits.most_shared, stream);
         cuda::launch_wide_hessian(args.hessian, stream);
       });

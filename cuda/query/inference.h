@@ -7,7 +7,7 @@
 
 #include "core/wide.h"
 #include "cuda/eliminate/factors.h"
-#include "cuda/eliminate/layout.h"
+#include "cuda/eliminate/limits.h"
 
 namespace taproot::cuda {
 
@@ -46,8 +46,8 @@ struct InferenceArgs {
   WideSlots wide;
 };
 
-/// Launches inference_kernel on the right shape. T is double or float.
+/// Launches inference_kernel in the shape for these sentences. T is double or float.
 template <typename T>
-void launch_inference(const InferenceArgs& args, const Shape& shape, void* stream);
+void launch_inference(const InferenceArgs& args, const Limits& limits, void* stream);
 
 }  // namespace taproot::cuda
