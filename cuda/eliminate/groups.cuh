@@ -253,7 +253,7 @@ __device__ inline void gather_in_groups(const double* weights, int n, const Vect
                                         const Work<T>& w) {
   const int side = Layout::rows_in_groups(n);
   constexpr int kAtOnce = 8;  // Weights that are on their way from memory.
-  if constexpr (!kShared) {  // Neighboring threads write what follows in memory.
+  if constexpr (!kShared) {   // Neighboring threads write what follows in memory.
     for (int m = warp_id(); m < side; m += warp_count()) {
       const bool is_word = m > 0 && m <= n;
       const int word = is_word ? v.order[m] : 0;

@@ -5,13 +5,15 @@
 
 #include "cuda/core/launch.h"
 #include "cuda/query/hessian.cuh"
+#include "cuda/scores/fill.cuh"
 
 namespace taproot::cuda {
 namespace {
 
-constexpr int kThreads = 512;
-constexpr int kWarps = kThreads / kWarp;
+constexpr int kMostThreads = 512;
+constexpr int kMostWarps = kMostThreads / kWarp;
 constexpr int kVectors = 3;
+constexpr int kMatrices = 5;
 
 struct KeptWeights {
   const double* weights;
@@ -21,12 +23,44 @@ struct KeptWeights {
   }
 };
 
-__global__ void __launch_bounds__(kThreads)
-    hessian_kernel(const __grid_constant__ HessianArgs a, int parts) {
+/// What a block has in shared memory: vectors, and as many of the matrices as fit.
+struct Shared {
+  int parts;     ///< How many warps share the rows, each with a vector of its own.
+  int matrices;  ///< In the order in which hessian_kernel() takes them.
+
+  TAPROOT_HOST_DEVICE std::size_t doubles(int n) const {
+    const auto nodes = static_cast<std::size_t>(n) + 1;
+    return nodes * static_cast<std::size_t>(kVectors + parts) +
+           nodes * nodes * static_cast<std::size_t>(matrices);
+  }
+};
+
+/// A copy of a matrix that is only read, for the block's own use.
+__device__ void copy(int n, const double* from, double* to) {
+  for (int i = static_cast<int>(threadIdx.x); i < (n + 1) * (n + 1);
+       i += static_cast<int>(blockDim.x)) {
+    to[i] = from[i];
+  }
+}
+
+/// The answer of a sentence that has no tree, and the cells beyond a sentence's length.
+__device__ void complete(const HessianArgs& a, int b, std::int32_t status) {
+  const int n = a.batch.n(b);
+  if (status == kOk || status == kCudaOutOfRange) {
+    return fill_edges(a.out, a.batch.max_n, b, n, true, 0);
+  }
+  fill_edges(a.out, a.batch.max_n, b, n, false, status == kNoTree ? 0.0 : NAN);
+  fill_edges(a.out, a.batch.max_n, b, n, true, 0);
+}
+
+__global__ void __launch_bounds__(kMostThreads)
+    hessian_kernel(const __grid_constant__ HessianArgs a, Shared shared) {
   extern __shared__ __align__(16) unsigned char memory[];
-  __shared__ double per_warp[kWarps];
+  __shared__ double per_warp[kMostWarps];
   const int b = static_cast<int>(blockIdx.x);
-  if (a.summary.outcomes[b].status != kOk || a.summary.scalar[b] != kInDouble) return;
+  const std::int32_t status = a.summary.outcomes[b].status;
+  if (a.total) complete(a, b, status);
+  if (status != kOk || a.summary.scalar[b] != kInDouble) return;
   const int n = a.batch.n(b);
   const std::int64_t nodes = a.batch.nodes();
   const std::int64_t at = a.factors.at(b, nodes);
@@ -36,8 +70,30 @@ __global__ void __launch_bounds__(kThreads)
   rows.dshare = rows.share + n + 1;
   rows.dpivot = rows.dshare + n + 1;
   rows.part = rows.dpivot + n + 1;
-  rows.parts = parts;
+  rows.parts = shared.parts;
   rows.per_warp = per_warp;
+  double* next = rows.part + shared.parts * (n + 1);
+  const auto matrix = [&](int number, double* in_global) {
+    if (number >= shared.matrices) return in_global;
+    double* const here = next;
+    next += (n + 1) * (n + 1);
+    return here;
+  };
+  double* const tangent = matrix(0, a.tangent + square);
+  double* const gradient_tangent = matrix(1, a.gradient_tangent + square);
+  const double* factors = a.factors.factors + at;
+  const double* gradient = a.gradient + square;
+  if (shared.matrices > 2) {
+    double* const here = matrix(2, nullptr);
+    copy(n, factors, here);
+    factors = here;
+  }
+  if (shared.matrices > 3) {
+    double* const here = matrix(3, nullptr);
+    copy(n, gradient, here);
+    gradient = here;
+  }
+  double* const values = matrix(4, a.values + square);
   // The inverse of the order is needed no longer when the sums take its memory.
   auto* position = reinterpret_cast<std::int32_t*>(rows.part);
   const double* weights = a.factors.weights + at;
@@ -45,15 +101,17 @@ __global__ void __launch_bounds__(kThreads)
                                                a.batch.single() ? 1 : 0,
                                                n + 1,
                                                {weights, n + 1},
-                                               a.factors.factors + at,
+                                               factors,
                                                a.factors.pivots + nodes * b,
                                                a.factors.order + nodes * b,
                                                position,
-                                               a.gradient + square,
-                                               a.values + square,
-                                               a.tangent + square,
-                                               a.gradient_tangent + square};
-  for (int p = static_cast<int>(threadIdx.x); p <= n; p += kThreads) position[s.order[p]] = p;
+                                               gradient,
+                                               values,
+                                               tangent,
+                                               gradient_tangent};
+  for (int p = static_cast<int>(threadIdx.x); p <= n; p += static_cast<int>(blockDim.x)) {
+    position[s.order[p]] = p;
+  }
   const EdgeWriter target(a.out, b, n);
   const double scale = load_values(EdgeReader(a.batch, b, n), EdgeReader(a.direction, b, n), s,
                                    weights, per_warp, reinterpret_cast<std::uint8_t*>(rows.share));
@@ -61,19 +119,21 @@ __global__ void __launch_bounds__(kThreads)
   write_hessian(s, rows, scale, target);
 }
 
-std::size_t bytes_of(int max_n, int parts) {
-  return sizeof(double) * static_cast<std::size_t>(kVectors + parts) *
-         (static_cast<std::size_t>(max_n) + 1);
-}
-
 }  // namespace
 
 void launch_hessian(const HessianArgs& args, std::size_t most_shared, void* stream) {
   if (args.batch.size == 0) return;
-  int parts = kWarps;  // How many warps of a block share the rows, each with a vector of its own.
-  while (parts > 1 && bytes_of(args.batch.max_n, parts) > most_shared) --parts;
-  launch(&hessian_kernel, static_cast<unsigned>(args.batch.size), kThreads,
-         bytes_of(args.batch.max_n, parts), stream, args, parts);
+  const int n = args.batch.max_n;
+  const int threads = n < 32 ? 128 : n < 64 ? 256 : kMostThreads;
+  const auto fits = [&](const Shared& shared) {
+    return shared.doubles(n) * sizeof(double) <= most_shared;
+  };
+  // Short sentences leave their values in global memory, so that more of them fit at once.
+  Shared shared{threads / kWarp, n < 32 ? kMatrices - 1 : kMatrices};
+  while (shared.matrices > 0 && !fits(shared)) --shared.matrices;
+  while (shared.parts > 1 && !fits(shared)) --shared.parts;
+  launch(&hessian_kernel, static_cast<unsigned>(args.batch.size), static_cast<unsigned>(threads),
+         shared.doubles(n) * sizeof(double), stream, args, shared);
 }
 
 }  // namespace taproot::cuda

@@ -25,7 +25,7 @@ void launch_inference(const InferenceArgs& args, const Limits& limits, void* str
   };
   constexpr bool kFloat = sizeof(T) == sizeof(float);
   if (shape.chunk == kInGroups && !shape.shared) {
-    run(&inference_kernel<T, kInGroups, false, kFloat ? 512 : 256>);
+    run(&inference_kernel < T, kInGroups, false, kFloat ? 512 : 256 >);
   } else if (!shape.shared) {
     run(&inference_kernel<T, 8, false, 512>);
   } else if (shape.threads == 512) {
@@ -33,7 +33,7 @@ void launch_inference(const InferenceArgs& args, const Limits& limits, void* str
   } else if (shape.threads == 256) {
     run(&inference_kernel<T, kInGroups, true, 256>);
   } else {
-    run(&inference_kernel<T, kFloat ? kInGroups : 1, true, 128>);
+    run(&inference_kernel < T, kFloat ? kInGroups : 1, true, 128 >);
   }
 }
 

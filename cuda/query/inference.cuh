@@ -5,9 +5,11 @@
 #pragma once
 
 #include "core/probability.h"
+#include "cuda/core/sentences.cuh"
 #include "cuda/query/gradient.cuh"
 #include "cuda/query/gradient_groups.cuh"
 #include "cuda/query/inference.h"
+#include "cuda/scores/fill.cuh"
 
 namespace taproot::cuda {
 
@@ -68,9 +70,10 @@ struct SentenceOutput {
 
 /// How many blocks a multiprocessor is to have at once, which bounds their registers.
 template <typename T, bool kShared, int kThreads>
-inline constexpr int kBlocksAtOnce = !kShared || kThreads == 512                           ? 1
-                                     : kThreads == 128 || sizeof(T) == sizeof(float) ? 1024 / kThreads
-                                                                                     : 512 / kThreads;
+inline constexpr int kBlocksAtOnce =
+    !kShared || kThreads == 512                     ? 1
+    : kThreads == 128 || sizeof(T) == sizeof(float) ? 1024 / kThreads
+                                                    : 512 / kThreads;
 
 /// Whether this launch is for sentence b, whose status is given: without an elimination, if it was
 /// factored in this precision.
@@ -105,46 +108,6 @@ __device__ inline bool prepare(const EdgeReader& scores, int n, int max_n, bool 
   return true;
 }
 
-/// visit(b) by all threads of this block, for its share of the sentences that are `wanted`.
-template <typename Wanted, typename Visit>
-__device__ inline void for_sentences(int size, Wanted&& wanted, Visit&& visit) {
-  const int first = static_cast<int>(blockIdx.x);
-  const int blocks = static_cast<int>(gridDim.x);
-  bool any = false;  // Most blocks may have none, which their threads find out together.
-  for (int b = first + static_cast<int>(threadIdx.x) * blocks; b < size;
-       b += blocks * static_cast<int>(blockDim.x)) {
-    any = any || wanted(b);
-  }
-  if (__syncthreads_or(any ? 1 : 0) == 0) return;
-  for (int b = first; b < size; b += blocks) {
-    if (!wanted(b)) continue;
-    __syncthreads();  // All have read the status, and nobody the memory of the sentence before.
-    visit(b);
-    __syncthreads();
-  }
-}
-
-/// Sets the caller's marginals to `value`: those of the sentence, or those beyond its length. Out
-/// of line, because few sentences need it and its registers would cost the others.
-__device__ __noinline__ inline void fill_marginals(const InferenceArgs& args, int b, int n,
-                                                   bool beyond, double value) {
-  const CudaEdges& edges = args.marginals[0];
-  if (edges.data == nullptr) return;
-  // Sentences that follow one another have no cells beyond their length.
-  const bool packed = edges.offsets != nullptr || edges.head_stride == 0;
-  const int max_n = args.batch.max_n;
-  const bool bad_length = n < 0 || n > max_n;
-  if (packed && (beyond || bad_length)) return;
-  const int own = bad_length ? max_n : n;
-  const int last = beyond ? max_n : own;
-  const EdgeWriter writer(edges, b, own);
-  for (int h = warp_id(); h <= last; h += warp_count()) {
-    for (int m = (beyond && h <= own ? own + 1 : 0) + lane_id(); m <= last; m += kWarp) {
-      writer.write(h, m, value);
-    }
-  }
-}
-
 /// The answers of a sentence without a tree, by one block. All threads have to call it.
 __device__ __noinline__ inline void answer_failure(const InferenceArgs& args, int b, int n) {
   __syncthreads();  // Thread 0 has written the outcome.
@@ -153,7 +116,7 @@ __device__ __noinline__ inline void answer_failure(const InferenceArgs& args, in
     write_number(args.log_partition, b, no_tree ? -HUGE_VAL : NAN);
     write_number(args.entropy, b, NAN);
   }
-  fill_marginals(args, b, n, false, no_tree ? 0.0 : NAN);
+  fill_edges(args.marginals[0], args.batch.max_n, b, n, false, no_tree ? 0.0 : NAN);
 }
 
 /// log Z, by one thread.
@@ -280,7 +243,9 @@ __device__ inline void infer_sentence(const InferenceArgs& args, int b, unsigned
   constexpr int kAtOnce = kShared ? 1 : 1024 / kThreads;
   const SentenceOutput out(args, b);
   const int n = out.n;
-  if (args.total && args.only == kEverySentence) fill_marginals(args, b, n, true, 0);
+  if (args.total && args.only == kEverySentence) {
+    fill_edges(args.marginals[0], args.batch.max_n, b, n, true, 0);
+  }
   const Layout layout(min(max(n, 1), args.batch.max_n), static_cast<int>(blockDim.x), kChunk,
                       sizeof(T), kShared);
   Block<T> block(memory, layout, kShared,

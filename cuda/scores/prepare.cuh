@@ -146,8 +146,7 @@ __device__ inline void scaled_weights(const double* scores, const double* scales
     const bool forbidden = scores[i] == kLowest;
     const double e = k[i] - scales[i];
     flushed = !forbidden && !(e >= flush) && e > flushed ? e : flushed;
-    const double r =
-        fma(-k[i], kLn2Rest, fma(-k[i], kLn2Short, forbidden ? 0.0 : scores[i]));
+    const double r = fma(-k[i], kLn2Rest, fma(-k[i], kLn2Short, forbidden ? 0.0 : scores[i]));
     const double weight =
         double_of_bits(bits_of_double(exp_reduced(r)) +
                        (static_cast<std::uint64_t>(static_cast<std::int64_t>(e)) << 52));

@@ -147,8 +147,8 @@ TEST_F(CudaExactness, FamiliesOfAllLengthsInOneBatch) {
 
 // Around the sizes at which the kernels change, beyond shared memory, and beyond groups of words.
 TEST_F(CudaExactness, LongSentences) {
-  const std::vector<int> all = {127, 128, 150, 160,  170,  200, 235, 255,
-                                256, 300, 400, 500, 1200, 1300};
+  const std::vector<int> all = {127, 128, 150, 160, 170, 200,  235,
+                                255, 256, 300, 400, 500, 1200, 1300};
   for (const int n : sanitized() ? std::vector<int>{128, 160} : all) {
     SCOPED_TRACE(n);
     std::vector<Problem> problems = {oracle::gaussian(n, 2, 5), oracle::uniform(n),
