@@ -24,8 +24,10 @@ void launch_inference(const InferenceArgs& args, const Limits& limits, void* str
            stream, args);
   };
   constexpr bool kFloat = sizeof(T) == sizeof(float);
+  constexpr int kOfShortSentences = kFloat ? kInGroups : 1;
+  constexpr int kThreadsInGlobalMemory = kFloat ? 512 : 256;
   if (shape.chunk == kInGroups && !shape.shared) {
-    run(&inference_kernel < T, kInGroups, false, kFloat ? 512 : 256 >);
+    run(&inference_kernel<T, kInGroups, false, kThreadsInGlobalMemory>);
   } else if (!shape.shared) {
     run(&inference_kernel<T, 8, false, 512>);
   } else if (shape.threads == 512) {
@@ -33,7 +35,7 @@ void launch_inference(const InferenceArgs& args, const Limits& limits, void* str
   } else if (shape.threads == 256) {
     run(&inference_kernel<T, kInGroups, true, 256>);
   } else {
-    run(&inference_kernel < T, kFloat ? kInGroups : 1, true, 128 >);
+    run(&inference_kernel<T, kOfShortSentences, true, 128>);
   }
 }
 
