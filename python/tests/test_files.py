@@ -121,7 +121,7 @@ def test_what_was_read_is_written(two: Path, tmp_path: Path) -> None:
     taproot.write_conllu(out, sentences, [[2, 0, 2, 2], [0, 1]])  # Over the old one, with other heads.
     first, second = taproot.read_conllu(out)
     assert first.heads.tolist() == [2, 0, 2, 2] and second.heads.tolist() == [0, 1]
-    assert first.comments["sent_id"] == "s-1" and first.lines[5].startswith("2-3\twon't")
+    assert first.comments["sent_id"] == "s-1" and first.lines[4].startswith("2-3\twon't")
     # The relations that were read do not belong to these heads.
     assert first.labels == ["_"] * 4 and second.labels == ["_"] * 2 and "labeled" not in first.comments
 
