@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -11,6 +10,7 @@
 #include "eliminate/factor_data.h"
 #include "eliminate/factor_wide.h"
 #include "eliminate/order.h"
+#include "eliminate/range.h"
 #include "scores/weights.h"
 #include "taproot/factorization.h"
 
@@ -18,20 +18,16 @@ namespace taproot {
 namespace detail {
 namespace {
 
-// A sentence is factored in double if that loses less than 2^-256 of Z. Let 2^bits be the ratio of
-// the bound from arrange() to Z: no weight w, and no error of size w, counts more than w 2^bits Z.
-// docs/numerics.md ("Range: when is double enough?") proves that these limits suffice.
-// Whether the factors in double are good enough. Sets data.tame, which asks for bits <= kSafeBits,
-// so that the gradient of log Z, which is at most 2^bits, is good enough too. `flushed` is from
-// fill_weights().
+// Whether the factors in double are good enough (see range.h). Sets data.tame, which asks for bits
+// <= kSafeBits, so that the gradient of log Z, which is at most 2^bits, is good enough too.
+// `flushed` is from fill_weights().
 bool double_suffices(FactorData& data, const ScaledProduct& bound, const ScaledProduct& z,
                      double flushed) {
   data.tame = false;
   if (!(z.mantissa() > 0) || !std::isfinite(z.mantissa())) return false;
   const int n = data.table.n;
   const double bits = log2_ratio(bound, z);
-  const double log2_edges = 2.0 * std::bit_width(static_cast<unsigned>(n) + 1);
-  if (flushed + bits + log2_edges > -kNegligibleBits) return false;
+  if (!flushed_is_negligible(flushed, bits, n)) return false;
   data.tame = bits <= kSafeBits;
   return data.tame || factors_within(data.matrix.data(), data.table.ld, n, kSafeLow, kSafeHigh);
 }
