@@ -15,11 +15,11 @@ namespace {
 using detail::ThreadMemory;
 
 // A batch without groups keeps its factors for the next question if they are few enough to be in a
-// cache by then.
+// cache by then. What another question has left is used in any case.
 constexpr std::size_t kCachedFactors = std::size_t{1} << 20;
 
 bool keeps_factors(const DependencyTrees::Impl& d) {
-  if (!d.keep || !d.groups.grouped.empty()) return false;
+  if (!d.keep || d.groups.count() > 0) return false;
   std::size_t cells = 0;
   for (const ScoreView& view : d.scores) cells += detail::side(view.n()) * detail::side(view.n());
   return d.size() == 1 || 24 * cells <= kCachedFactors;
@@ -34,13 +34,13 @@ class Sums {
 
   void run(Pool::Impl& pool) {
     // The single sentences come first, because a long one takes longer than a group.
-    const std::size_t singles = d_.groups.single.size();
+    const std::size_t singles = d_.groups.single().size();
     detail::for_each(pool, singles + d_.groups.count(), d_.longest,
                      [&](std::size_t i, ThreadMemory& own) {
                        if (i < singles) {
-                         answer(d_.groups.single[i], own);
+                         answer(d_.groups.single()[i], own);
                        } else {
-                         answer_together(d_.groups.group(i - singles), own);
+                         answer_together(i - singles, own);
                        }
                      });
   }
@@ -62,19 +62,27 @@ class Sums {
     }
   }
 
-  void answer_together(std::span<const std::size_t> group, ThreadMemory& own) {
+  void answer_together(std::size_t g, ThreadMemory& own) {
+    const std::span<const std::size_t> group = d_.groups.group(g);
     detail::LaneSentence sentences[detail::kLaneGroup];
     for (std::size_t i = 0; i < group.size(); ++i) {
       sentences[i].scores = &d_.scores[group[i]];
       if (!marginals_.empty()) sentences[i].marginals = marginals_[group[i]];
     }
-    detail::answer_in_lanes({sentences, group.size()}, d_.root, !marginals_.empty(),
-                            detail::Access::scratch(own.workspace));
+    const bool more = g + 1 < d_.groups.count();
+    detail::answer_in_lanes({sentences, group.size()},
+                            more ? &d_.scores[d_.groups.group(g + 1)[0]] : nullptr, d_.root,
+                            !marginals_.empty(), detail::Access::scratch(own.workspace));
     for (std::size_t i = 0; i < group.size(); ++i) {
-      if (sentences[i].answered) {
-        log_partitions[group[i]] = sentences[i].log_partition;
-      } else {
+      if (!sentences[i].answered) {
         answer(group[i], own);
+        continue;
+      }
+      outcomes[group[i]] = sentences[i].outcome;
+      if (sentences[i].outcome.ok()) {
+        log_partitions[group[i]] = sentences[i].log_partition;
+      } else if (!marginals_.empty()) {
+        lose_marginals(group[i]);
       }
     }
   }
@@ -97,7 +105,7 @@ std::vector<Outcome> DependencyTrees::log_partition(std::span<double> out) {
     return detail::ask_device(d, out, kName, [&] { d.device->log_partition(out); });
   }
   d.require_entries(out.size(), kName, "out");
-  if (keeps_factors(d)) {
+  if (d.factored.done() || keeps_factors(d)) {
     return detail::ask_numbers(d, detail::Needs::kFactors, kName, out,
                                [](std::size_t, const Factorization& f, ThreadMemory&) {
                                  return taproot::log_partition(f);
@@ -126,7 +134,7 @@ std::vector<Outcome> DependencyTrees::marginals(std::span<const EdgeMatrix> out)
     return detail::ask_device(
         d, [&] { d.device->marginals(out); }, lost);
   }
-  if (keeps_factors(d)) {
+  if (d.reversed.done() || keeps_factors(d)) {
     return detail::ask(
         d, detail::Needs::kMarginals, kName,
         [&](std::size_t b, const Factorization& f, ThreadMemory& own) {

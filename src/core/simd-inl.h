@@ -101,19 +101,6 @@ HWY_INLINE double multiply_add(double a, double b, double c) {
   return hn::GetLane(hn::MulAdd(hn::Set(d, a), hn::Set(d, b), hn::Set(d, c)));
 }
 
-// Loads the first `count` < kLanes doubles at p, and zeros into the other lanes. It does not read
-// beyond them, because the caller's array may end there.
-HWY_INLINE V load_partial(const double* p, size_t count) {
-  const D d;
-#if HWY_MAX_BYTES >= 32
-  return hn::MaskedLoad(hn::FirstN(d, count), d, p);
-#else  // On these targets a masked load would read the whole vector.
-  HWY_ALIGN double lanes[kLanes] = {};
-  for (size_t i = 0; i < count; ++i) lanes[i] = p[i];
-  return hn::LoadU(d, lanes);
-#endif
-}
-
 // The side of the squares in which matrices are transposed.
 inline constexpr size_t kSquare = HWY_MAX_BYTES >= 32 ? 4 : 2;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrices of several sentences with their numbers side by side: reading scores into them, and
+// Matrices of several sentences with their numbers side by side: reading weights into them, and
 // writing marginals out of them. Included once per target; see core/simd-inl.h for the guard.
 #if defined(TAPROOT_LANES_CELLS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAPROOT_LANES_CELLS_INL_H_
@@ -10,27 +10,27 @@
 #endif
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 
-#include "core/simd-inl.h"
-#include "taproot/scores.h"
+#include "eliminate/factor_data.h"
+#include "eliminate/permute-inl.h"
+#include "hwy/cache_control.h"
+#include "lanes/lanes.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
-// Elimination sums over the heads of a word in tiles of this many.
-inline constexpr size_t kTile = 8;
+inline constexpr size_t kMostNodes = static_cast<size_t>(kMostLaneWords) + 1;
 
-// A square of cells. Cell (m, h) is a vector with the number of edge h -> m in every sentence.
+// A square of cells. Cell (m, h) is a vector with the number of edge h -> m in every sentence, by
+// position. Each sentence has an order of its own, the one that elimination would give it alone.
 struct Cells {
   double* data;
   size_t ld;  // In cells. Odd, so that the cells of a column do not share a set of the cache.
 
-  // Enough for whole tiles.
-  static size_t leading_dimension(size_t n) { return (n + kTile) / kTile * kTile + 1; }
-  // Squares of kLanes rows are read and written whole, row 0 included.
-  static size_t size(size_t n) { return std::max(n + 1, kLanes) * leading_dimension(n) * kLanes; }
+  // Enough for whole blocks.
+  static size_t leading_dimension(size_t n) { return (n + kBlock) / kBlock * kBlock + 1; }
+  static size_t size(size_t n) { return (n + 1) * leading_dimension(n) * kLanes; }
 
   double* at(size_t m, size_t h) const { return data + (m * ld + h) * kLanes; }
   V get(size_t m, size_t h) const { return hn::Load(D(), at(m, h)); }
@@ -79,113 +79,120 @@ HWY_INLINE void transpose_lanes(V* v) {
 #endif
 }
 
-// The columns at which the squares of kLanes columns start that cover columns 0..n of a row. The
-// last square overlaps the one before it, so that it reaches no further than it must.
-HWY_INLINE size_t square_start(size_t j, size_t n) {
-  return n + 1 >= kLanes ? std::min(j, n + 1 - kLanes) : 0;
-}
+// Eight columns of every sentence's matrix by position, row = modifier.
+struct Columns {
+  HWY_ALIGN double data[kLanes][kMostNodes][kBlock];
+};
 
-// Columns [j, j + kLanes) of a head's row of scores. A sentence shorter than n is filled up with
-// words that change nothing: the first word is their only head, with weight 1, and they are
-// nobody's.
-HWY_INLINE V load_row(const ScoreView& view, size_t head, size_t j) {
+// columns.data[lane][m][i] = cell (m, column + i), for m = 1..n and i < kBlock.
+HWY_INLINE void columns_to_cells(const Columns& columns, size_t column, size_t n,
+                                 const Cells& cells) {
   const D d;
-  const auto n = static_cast<size_t>(view.n());
-  const V padding = hn::Set(d, head == 1 ? 0.0 : -HUGE_VAL);
-  if (head > n || j > n) return padding;
-  const size_t present = n + 1 - j;
-  const std::ptrdiff_t stride = view.modifier_stride();
-  const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(head) * view.head_stride() +
-                            static_cast<std::ptrdiff_t>(j) * stride;
-  const double* wide = view.double_data();
-  if (stride == 1 && wide != nullptr) {
-    if (present >= kLanes) return hn::LoadU(d, wide + at);
-    return hn::IfThenElse(hn::FirstN(d, present), load_partial(wide + at, present), padding);
-  }
-  const float* narrow = view.float_data();
-  if (stride == 1 && present >= kLanes) {
-    const hn::Rebind<float, D> df;
-    return hn::PromoteTo(d, hn::LoadU(df, narrow + at));
-  }
-  HWY_ALIGN double lanes[kLanes];
-  hn::Store(padding, d, lanes);
-  for (size_t i = 0; i < std::min(present, kLanes); ++i) {
-    const std::ptrdiff_t cell = at + static_cast<std::ptrdiff_t>(i) * stride;
-    lanes[i] = wide != nullptr ? wide[cell] : double{narrow[cell]};
-  }
-  return hn::Load(d, lanes);
-}
-
-// Cell (m, h) = score of h -> m in views[lane], for m = 1..n and h = 0..n. With kPlain, all of them
-// are contiguous doubles of n words.
-template <bool kPlain>
-HWY_NOINLINE void read_rows(const ScoreView* const* views, size_t n, const Cells& scores) {
-  const D d;
-  for (size_t head = 0; head <= n; ++head) {
-    const double* rows[kLanes];
-    for (size_t lane = 0; kPlain && lane < kLanes; ++lane) {
-      rows[lane] = views[lane]->double_data() +
-                   static_cast<std::ptrdiff_t>(head) * views[lane]->head_stride();
-    }
-    for (size_t j = 0; j <= n; j += kLanes) {
-      const size_t start = square_start(j, n);
+  for (size_t m = 1; m <= n; ++m) {
+    for (size_t i = 0; i < kBlock; i += kLanes) {
       V square[kLanes];
       for (size_t lane = 0; lane < kLanes; ++lane) {
-        if constexpr (kPlain) {
-          square[lane] = hn::LoadU(d, rows[lane] + start);
-        } else {
-          square[lane] = load_row(*views[lane], head, start);
-        }
+        square[lane] = hn::Load(d, columns.data[lane][m] + i);
       }
       transpose_lanes(square);
-      double* to = scores.at(start, head);
-      for (size_t i = 0; i < kLanes; ++i) hn::Store(square[i], d, to + i * scores.ld * kLanes);
+      for (size_t s = 0; s < kLanes; ++s) cells.set(m, column + i + s, square[s]);
+    }
+  }
+}
+// The other way. Calls meanwhile(m) for each row.
+template <typename Meanwhile>
+HWY_INLINE void cells_to_columns(const Cells& cells, size_t column, size_t n, Columns& columns,
+                                 Meanwhile&& meanwhile) {
+  const D d;
+  for (size_t m = 1; m <= n; ++m) {
+    meanwhile(m);
+    for (size_t i = 0; i < kBlock; i += kLanes) {
+      V square[kLanes];
+      for (size_t s = 0; s < kLanes; ++s) square[s] = cells.get(m, column + i + s);
+      transpose_lanes(square);
+      for (size_t lane = 0; lane < kLanes; ++lane) {
+        hn::Store(square[lane], d, columns.data[lane][m] + i);
+      }
     }
   }
 }
 
-// The same for any views. The diagonal is -inf.
-HWY_INLINE void read_scores(const ScoreView* const* views, size_t n, const Cells& scores) {
-  bool plain = n + 1 >= kLanes;
-  for (size_t lane = 0; lane < kLanes; ++lane) {
-    plain &= static_cast<size_t>(views[lane]->n()) == n && views[lane]->modifier_stride() == 1 &&
-             views[lane]->double_data() != nullptr;
+// The weights of a prepared sentence, or of none if `sentence` is null, in columns [column, column
+// + kBlock). A sentence shorter than n is filled up with words that change nothing: the first word
+// (for the first word, ROOT) is their only head, with weight 1, and they are nobody's.
+HWY_INLINE void read_columns(const FactorData* sentence, size_t column, size_t n,
+                             double (*to)[kBlock]) {
+  const size_t words = sentence == nullptr ? 0 : static_cast<size_t>(sentence->table.n);
+  if (words > 0) {
+    const double* source[kBlock];
+    for (size_t i = 0; i < kBlock; ++i) {
+      const size_t h = column + i;
+      const size_t row = h <= words ? static_cast<size_t>(sentence->order[h]) : words + 1;
+      source[i] = sentence->weights.data() + row * sentence->table.ld;
+    }
+    heads_to_position(source, words, sentence->position.data(), 0, to[0], kBlock);
   }
-  plain ? read_rows<true>(views, n, scores) : read_rows<false>(views, n, scores);
-  for (size_t m = 1; m <= n; ++m) scores.set(m, m, hn::Set(D(), -HUGE_VAL));
+  for (size_t m = words + 1; m <= n; ++m) {
+    std::fill_n(to[m], kBlock, 0.0);
+    if (column == 0) to[m][m == 1 ? 0 : 1] = 1.0;
+  }
 }
 
-// out[lane][h][m] = max(0, weights(m, h) gradient(m, h)) for the lanes whose out is not null, as
-// far as their sentences reach. Column 0 and the diagonal are 0.
-HWY_NOINLINE void write_marginals(const Cells& weights, const Cells& gradient, size_t n,
-                                  const size_t* lengths, const EdgeMatrix* out) {
-  const D d;
-  for (size_t head = 0; head <= n; ++head) {
-    for (size_t j = 0; j <= n; j += kLanes) {
-      const size_t start = square_start(j, n);
-      const double* w = weights.at(start, head);
-      const double* g = gradient.at(start, head);
-      V square[kLanes];
-      for (size_t i = 0; i < kLanes; ++i) {
-        const size_t at = i * weights.ld * kLanes;
-        const V p = hn::Mul(hn::Load(d, w + at), hn::Load(d, g + at));
-        square[i] = hn::IfThenZeroElse(hn::Lt(p, hn::Zero(d)), p);
+HWY_NOINLINE void read_weights(const FactorData* const* sentences, size_t n, const Cells& cells,
+                               Columns& columns) {
+  for (size_t column = 0; column <= n; column += kBlock) {
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      read_columns(sentences[lane], column, n, columns.data[lane]);
+    }
+    columns_to_cells(columns, column, n, cells);
+  }
+}
+
+// The rows of up to eight heads of one sentence.
+struct HeadRows {
+  size_t count = 0;
+  const double* weights[kBlock];
+  double* out[kBlock];
+};
+
+HWY_INLINE HeadRows head_rows(const FactorData& sentence, const EdgeMatrix& out, size_t column) {
+  HeadRows rows;
+  const size_t nodes = sentence.table.nodes();
+  rows.count = std::min(kBlock, nodes - std::min(nodes, column));
+  for (size_t i = 0; i < rows.count; ++i) {
+    const int head = sentence.order[column + i];
+    rows.weights[i] = MatrixView(sentence.weights.data(), sentence.table.ld).row(head);
+    rows.out[i] = out.data + head * out.head_stride;
+  }
+  return rows;
+}
+
+// The marginals of the sentences whose out is not null, from the gradient of log Z. `transposed` is
+// scratch memory.
+HWY_NOINLINE void write_marginals(const FactorData* const* sentences, const EdgeMatrix* out,
+                                  size_t n, const Cells& gradient, Columns& columns,
+                                  double* transposed) {
+  for (size_t lane = 0; lane < kLanes; ++lane) std::fill_n(columns.data[lane][0], kBlock, 0.0);
+  for (size_t column = 0; column <= n; column += kBlock) {
+    HeadRows rows[kLanes];
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      if (out[lane].data != nullptr) rows[lane] = head_rows(*sentences[lane], out[lane], column);
+    }
+    // The output is seldom in a cache, so its memory is asked for while the gradient is arranged.
+    cells_to_columns(gradient, column, n, columns, [&](size_t m) {
+      for (size_t row = m - 1; row < kLanes * kBlock; row += n) {
+        const HeadRows& of_lane = rows[row / kBlock];
+        if (row % kBlock >= of_lane.count) continue;
+        const double* to = of_lane.out[row % kBlock];
+        for (size_t i = 0; i <= n; i += kBlock) hwy::Prefetch(to + i);
       }
-      if (start == 0) square[0] = hn::Zero(d);
-      transpose_lanes(square);
-      for (size_t lane = 0; lane < kLanes; ++lane) {
-        const size_t columns = lengths[lane] + 1;
-        if (out[lane].data == nullptr || head >= columns || start >= columns) continue;
-        double* to =
-            out[lane].data + static_cast<std::ptrdiff_t>(head) * out[lane].head_stride + start;
-        if (start + kLanes <= columns) {
-          hn::StoreU(square[lane], d, to);
-        } else {
-          HWY_ALIGN double some[kLanes];
-          hn::Store(square[lane], d, some);
-          std::copy_n(some, columns - start, to);
-        }
-      }
+    });
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      if (rows[lane].count == 0) continue;
+      const FactorData& sentence = *sentences[lane];
+      multiply_heads(columns.data[lane][0], kBlock, sentence.table.nodes() - 1,
+                     sentence.position.data(), 0, rows[lane].weights, transposed, sentence.table.ld,
+                     rows[lane].out, rows[lane].count);
     }
   }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The weights and the elimination of sentences side by side. Included once per target; see
-// core/simd-inl.h for the guard.
+// The elimination of sentences side by side. Included once per target; see core/simd-inl.h for the
+// guard.
 //
-// factor() of src/eliminate adds the effect of a word to all rows before it. Here a row is finished
-// before the next one is begun: row m takes up the effects of the words n, n-1, ..., m+1, whose
-// shares are known by then. Its numbers stay in registers, and each share is loaded once. Functions
-// are not inlined where the constants of one would push the numbers of another out of registers.
+// Every lane gets the bits that factor() of src/eliminate would give it: each number goes through
+// the same operations in the same order. Only operations on different numbers are arranged in
+// another way: within a group of eight words, a row takes up the effects of all words after it at
+// once, so that its numbers stay in registers.
 #if defined(TAPROOT_LANES_ELIMINATE_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAPROOT_LANES_ELIMINATE_LANES_INL_H_
 #undef TAPROOT_LANES_ELIMINATE_LANES_INL_H_
@@ -14,209 +14,242 @@
 #define TAPROOT_LANES_ELIMINATE_LANES_INL_H_
 #endif
 
-#include <cmath>
+#include <algorithm>
 #include <cstddef>
 
-#include "core/exp-inl.h"
 #include "lanes/cells-inl.h"
-#include "lanes/lanes.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
-inline constexpr size_t kMostNodes = static_cast<size_t>(kMostLaneWords) + 1;
-
-// One vector for each node.
+// One vector for each node, rounded up to whole blocks.
 struct NodeVectors {
-  HWY_ALIGN double data[(kMostNodes + kTile) / kTile * kTile * kLanes];
+  HWY_ALIGN double data[(kMostNodes + kBlock - 1) / kBlock * kBlock * kLanes];
 
-  V get(size_t node) const { return hn::Load(D(), data + node * kLanes); }
-  void set(size_t node, V value) { hn::Store(value, D(), data + node * kLanes); }
+  double* at(size_t node) { return data + node * kLanes; }
+  const double* at(size_t node) const { return data + node * kLanes; }
+  V get(size_t node) const { return hn::Load(D(), at(node)); }
+  void set(size_t node, V value) { hn::Store(value, D(), at(node)); }
 };
 
-// What ScoreTable says about the scales of a sentence, for all lanes.
-struct Scales {
-  NodeVectors of_word;
-  V root;
-  V total;
-  V furthest;
+// The vectors of eight nodes.
+struct Tile {
+  V v[kBlock];
 };
 
-// Chooses the scales as load_scores() does. `ordinary` is 0 in lanes that have a score which is
-// forbidden or bad.
-HWY_NOINLINE void choose_scales(const Cells& scores, size_t n, bool single, Scales& scales,
-                                V& ordinary) {
-  const D d;
-  const V minus_inf = hn::Set(d, -HUGE_VAL);
-  const V limit = hn::Set(d, kMaxScore);
-  const V log2e = hn::Set(d, kLog2e);
-  auto usual = hn::Eq(minus_inf, minus_inf);
-  V root_top = minus_inf;
-  scales.total = hn::Zero(d);
-  scales.furthest = hn::Zero(d);
-  for (size_t m = 1; m <= n; ++m) {
-    V top = minus_inf;
-    const auto look = [&](size_t first, size_t last) HWY_ATTR {
-      for (size_t h = first; h < last; ++h) {
-        const V s = scores.get(m, h);
-        top = hn::Max(top, s);
-        usual = hn::And(usual, hn::Le(hn::Abs(s), limit));
-      }
-    };
-    look(1, m);
-    look(m + 1, n + 1);
-    const V root = scores.get(m, 0);
-    usual = hn::And(usual, hn::Le(hn::Abs(root), limit));
-    // Single-root, the score of the ROOT edge counts only for a word that has no other head.
-    top = single ? hn::IfThenElse(hn::Eq(top, minus_inf), root, top) : hn::Max(top, root);
-    const V rounded = hn::Round(hn::Mul(top, log2e));
-    const V chosen = hn::IfThenZeroElse(hn::Eq(top, minus_inf), rounded);
-    scales.of_word.set(m, chosen);
-    scales.total = hn::Add(scales.total, chosen);
-    scales.furthest = hn::Max(scales.furthest, hn::Abs(chosen));
-    root_top = hn::Max(root_top, hn::Sub(hn::Round(hn::Mul(root, log2e)), chosen));
+HWY_INLINE Tile zero_tile() {
+  Tile t;
+  for (size_t i = 0; i < kBlock; ++i) t.v[i] = hn::Zero(D());
+  return t;
+}
+HWY_INLINE Tile load_tile(const double* p) {
+  Tile t;
+  for (size_t i = 0; i < kBlock; ++i) t.v[i] = hn::Load(D(), p + i * kLanes);
+  return t;
+}
+HWY_INLINE void store_tile(const Tile& t, double* p) {
+  for (size_t i = 0; i < kBlock; ++i) hn::Store(t.v[i], D(), p + i * kLanes);
+}
+// sum[i] += t[i] for i from `first` to end - 1.
+HWY_INLINE void add_tile(Tile& sum, const Tile& t, size_t first = 0, size_t end = kBlock) {
+  for (size_t i = 0; i < kBlock; ++i) {
+    if (i >= first && i < end) sum.v[i] = hn::Add(sum.v[i], t.v[i]);
   }
-  scales.root = hn::Zero(d);
-  if (single) scales.root = hn::IfThenZeroElse(hn::Eq(root_top, minus_inf), root_top);
-  scales.total = hn::Add(scales.total, scales.root);
-  scales.furthest = hn::Add(scales.furthest, hn::Abs(scales.root));
-  ordinary = hn::IfThenElseZero(usual, hn::Set(d, 1.0));
+}
+// The sum over the tile in the order of sum(Block).
+HWY_INLINE V sum(const Tile& t) {
+  const V even = hn::Add(hn::Add(t.v[0], t.v[4]), hn::Add(t.v[2], t.v[6]));
+  const V odd = hn::Add(hn::Add(t.v[1], t.v[5]), hn::Add(t.v[3], t.v[7]));
+  return hn::Add(even, odd);
 }
 
-// 1 in the lanes all of whose scores are finite and within the limits, or -inf.
-HWY_NOINLINE V lanes_without_bad_scores(const Cells& scores, size_t n) {
-  const D d;
-  const V limit = hn::Set(d, kMaxScore);
-  auto good = hn::Eq(limit, limit);
-  for (size_t m = 1; m <= n; ++m) {
-    for (size_t h = 0; h <= n; ++h) {
-      const V s = scores.get(m, h);
-      const auto forbidden = hn::Eq(s, hn::Set(d, -HUGE_VAL));
-      good = hn::And(good, hn::Or(forbidden, hn::Le(hn::Abs(s), limit)));
-    }
-  }
-  return hn::IfThenElseZero(good, hn::Set(d, 1.0));
-}
+// A triangle of at most eight words.
+struct Triangle {
+  HWY_ALIGN double data[kBlock * kBlock * kLanes];
 
-// Lane by lane: Z of the scaled weights is product * last, where `last` is the pivot of the first
-// word; the upper bound of Z that arrange() describes; and the largest exponent of a weight that
-// was stored as 0.
-struct LaneSums {
-  V product;
-  V last;
-  V bound;
-  V flushed;
+  V get(size_t l, size_t c) const { return hn::Load(D(), data + (l * kBlock + c) * kLanes); }
+  void set(size_t l, size_t c, V value) { hn::Store(value, D(), data + (l * kBlock + c) * kLanes); }
 };
 
-template <bool kKeep>
 class LaneElimination {
  public:
-  // Without kKeep, the shares overwrite the weights, and rows are not kept.
-  LaneElimination(const Cells& weights, const Cells& rows, size_t n, bool single)
-      : weights_(weights), rows_(rows), n_(n), single_(single) {}
+  // Eliminates the words n, n-1, ..., 2 of `matrix` in place, like factor(). The shares go to the
+  // cells (k, h) of `shares` with h < k. These may be the same cells, if only the pivots count.
+  LaneElimination(const Cells& matrix, const Cells& shares, size_t n, bool single,
+                  NodeVectors& pivot, NodeVectors& inverse)
+      : a_(matrix),
+        shares_(shares),
+        n_(n),
+        first_head_(single ? 1 : 0),
+        pivot_(pivot),
+        inverse_(inverse) {}
 
-  // Turns scores into weights and eliminates the words n, n-1, ..., 2. With kKeep, rows(m, h) is
-  // then the share A[h][m] / pivot of m for h < m, and A[h][m] when h was eliminated for h > m.
-  // inverse[m] is one over the pivot of m.
-  HWY_INLINE LaneSums run(const Scales& scales, NodeVectors& inverse) {
-    const D d;
-    const V one = hn::Set(d, 1.0);
-    sums_ = {one, one, one, hn::Set(d, -HUGE_VAL)};
-    root_sum_ = hn::Zero(d);
-    for (size_t m = n_; m > 0; --m) {
-      fill_weights(m, scales);
-      finish_row(m);
-      const V pivot = m == 1 ? row_.get(0) : sum_of_heads(m);
-      const V inverse_pivot = hn::Div(one, pivot);
-      inverse.set(m, inverse_pivot);
-      for (size_t h = 0; h < m; ++h) rows_.set(m, h, hn::Mul(row_.get(h), inverse_pivot));
-      if (m > 1) sums_.product = hn::Mul(sums_.product, pivot);
-      sums_.last = pivot;
+  HWY_INLINE void run() {
+    for (size_t end = n_ + 1; end > 0;) {
+      const size_t begin = (end - 1) / kBlock * kBlock;
+      if (end <= n_) absorb_groups(begin, end);
+      eliminate_group(begin, end);
+      if (begin > 0) invert_triangle(begin, end);
+      end = begin;
     }
-    if (single_) sums_.bound = hn::Mul(sums_.bound, root_sum_);
-    return sums_;
   }
 
  private:
-  HWY_NOINLINE void fill_weights(size_t m, const Scales& scales) {
-    const D d;
-    const V scale = scales.of_word.get(m);
-    const ScaledExp root = scaled_exp(weights_.get(m, 0), hn::Add(scale, scales.root));
-    weights_.set(m, 0, root.weight);
-    V flushed = raise_flushed(sums_.flushed, root);
-    V total = single_ ? hn::Zero(d) : root.weight;
-    for (size_t h = 1; h <= n_; ++h) {
-      const ScaledExp exp = scaled_exp(weights_.get(m, h), scale);
-      weights_.set(m, h, exp.weight);
-      total = hn::Add(total, exp.weight);
-      flushed = raise_flushed(flushed, exp);
+  double* share(size_t k, size_t h) { return shares_.at(k, h); }
+
+  HWY_NOINLINE void eliminate_group(size_t begin, size_t end) {
+    // Of the row before: its sum over the heads below it but one, and one over its pivot.
+    V own = hn::Zero(D());
+    V inverse = hn::Zero(D());
+    for (size_t m = end - 1; m >= std::max<size_t>(begin, 1); --m) {
+      Sums sums = finish_row(m, begin, end);
+      if (m == 1) {
+        sums.pivot = a_.get(1, 0);
+      } else if (m + 1 < end) {
+        sums.pivot = hn::MulAdd(a_.get(m, m + 1), hn::Mul(own, inverse), sums.pivot);
+      }
+      own = sums.own;
+      inverse = hn::Div(hn::Set(D(), 1.0), sums.pivot);
+      pivot_.set(m, sums.pivot);
+      inverse_.set(m, inverse);
+      if (m > 1) divide_row(m, inverse);
     }
-    sums_.flushed = flushed;
-    // No more than 33 weights below 1.6 each: the product of 33 such sums does not overflow.
-    sums_.bound = hn::Mul(sums_.bound, hn::Max(total, hn::Set(d, 1.0)));
-    root_sum_ = hn::Add(root_sum_, root.weight);
   }
 
-  // row_[h] = A[h][m] when h (or, for h < m, when m) is eliminated.
-  HWY_NOINLINE void finish_row(size_t m) {
-    const D d;
-    for (size_t tile = n_ / kTile * kTile + kTile; tile > 0;) {
-      tile -= kTile;
-      V a[kTile];
-      for (size_t i = 0; i < kTile; ++i) a[i] = weights_.get(m, tile + i);
-      for (size_t k = n_; k >= std::max(tile + kTile, m + 1); --k) {
-        const V weight = row_.get(k);
-        const double* shares = rows_.at(k, tile);
-        for (size_t i = 0; i < kTile; ++i) {
-          a[i] = hn::MulAdd(weight, hn::Load(d, shares + i * kLanes), a[i]);
+  // Sums of a row of the group, as in Elimination::Ahead of factor.cc.
+  struct Sums {
+    V pivot;  // Over the heads below m, before the word after m is added (if it is in the group).
+    V own;    // Over the heads below m-1, when the row is finished.
+  };
+
+  // Adds the effects of the group's words after m to row m.
+  HWY_INLINE Sums finish_row(size_t m, size_t begin, size_t end) {
+    const size_t i_m = m - begin;
+    Tile mine = load_tile(a_.at(m, begin));
+    Tile before = mine;
+    finish_tile<kBlock - 1>(i_m, begin, end, mine, before);
+    store_tile(mine, a_.at(m, begin));
+    Tile pivot_sum = zero_tile();
+    Tile own_sum = zero_tile();
+    for (size_t j = 0; j < begin; j += kBlock) {
+      Tile row = load_tile(a_.at(m, j));
+      for (size_t k = end - 1; k > m + 1; --k) add_share(row, a_.get(m, k), k, j);
+      add_tile(pivot_sum, row, j == 0 ? first_head_ : 0);
+      if (m + 1 < end) add_share(row, a_.get(m, m + 1), m + 1, j);
+      store_tile(row, a_.at(m, j));
+      add_tile(own_sum, row, j == 0 ? first_head_ : 0);
+    }
+    const size_t first = begin == 0 ? first_head_ : 0;
+    add_tile(pivot_sum, before, first, i_m);
+    add_tile(own_sum, mine, first, std::max<size_t>(i_m, 1) - 1);
+    return {sum(pivot_sum), sum(own_sum)};
+  }
+
+  // Adds the effects of the words of a group to row m within the group's own columns. `before` is
+  // the state before the last of them.
+  template <size_t kWord>
+  HWY_INLINE void finish_tile(size_t i_m, size_t begin, size_t end, Tile& mine, Tile& before) {
+    if constexpr (kWord > 0) {
+      if (kWord > i_m && begin + kWord < end) {
+        if (kWord == i_m + 1) before = mine;
+        const double* shares = share(begin + kWord, begin);
+        for (size_t i = 0; i < kWord; ++i) {
+          mine.v[i] = hn::MulAdd(mine.v[kWord], hn::Load(D(), shares + i * kLanes), mine.v[i]);
         }
       }
-      if (tile + kTile > m + 1) finish_tile<kTile - 1>(m, tile, a);
-      for (size_t i = 0; i < kTile; ++i) row_.set(tile + i, a[i]);
-      if constexpr (kKeep) {
-        if (tile + kTile > m + 1) {
-          for (size_t i = 0; i < kTile; ++i) {
-            if (tile + i > m) rows_.set(m, tile + i, a[i]);
+      finish_tile<kWord - 1>(i_m, begin, end, mine, before);
+    }
+  }
+
+  HWY_INLINE void add_share(Tile& row, V weight, size_t k, size_t j) {
+    const double* shares = share(k, j);
+    for (size_t i = 0; i < kBlock; ++i) {
+      row.v[i] = hn::MulAdd(weight, hn::Load(D(), shares + i * kLanes), row.v[i]);
+    }
+  }
+
+  // The shares of m: its row over its pivot.
+  HWY_INLINE void divide_row(size_t m, V inverse) {
+    for (size_t h = 0; h < m; ++h) {
+      hn::Store(hn::Mul(a_.get(m, h), inverse), D(), share(m, h));
+    }
+  }
+
+  // M of the group's words, as in Elimination::eliminate_group() of factor.cc: M[l][c] for c < l.
+  // The diagonal is 1.
+  HWY_NOINLINE void invert_triangle(size_t begin, size_t end) {
+    Triangle& m = inverses_[begin / kBlock - 1];
+    for (size_t l = 1; l < end - begin; ++l) {
+      for (size_t c = 0; c < l; ++c) {
+        V x = hn::Load(D(), share(begin + l, begin + c));
+        for (size_t j = c + 1; j < l; ++j) {
+          x = hn::MulAdd(hn::Load(D(), share(begin + l, begin + j)), m.get(j, c), x);
+        }
+        m.set(l, c, x);
+      }
+    }
+  }
+
+  // Adds the effects of the groups after `end` to the rows of a group.
+  HWY_NOINLINE void absorb_groups(size_t begin, size_t end) {
+    size_t m = std::max<size_t>(begin, 1);
+    if (kLanes == 8) {
+      for (; m + 1 < end; m += 2) absorb_rows<2>(m, end);
+    }
+    for (; m < end; ++m) absorb_rows<1>(m, end);
+  }
+
+  // Group by group, from the last. The columns x of a group become x M, and all columns before it
+  // take up the shares of its words.
+  template <size_t kRows>
+  HWY_INLINE void absorb_rows(size_t m, size_t end) {
+    const size_t top = n_ / kBlock * kBlock;
+    for (size_t j = top + kBlock; j > 0;) {
+      j -= kBlock;
+      Tile row[kRows];
+      for (size_t r = 0; r < kRows; ++r) row[r] = load_tile(a_.at(m + r, j));
+      for (size_t group = top; group >= end && group > j; group -= kBlock) {
+        for (size_t k = group; k < std::min(group + kBlock, n_ + 1); ++k) {
+          V weight[kRows];
+          for (size_t r = 0; r < kRows; ++r) weight[r] = a_.get(m + r, k);
+          const double* shares = share(k, j);
+          for (size_t i = 0; i < kBlock; ++i) {
+            const V s = hn::Load(D(), shares + i * kLanes);
+            for (size_t r = 0; r < kRows; ++r) row[r].v[i] = hn::MulAdd(weight[r], s, row[r].v[i]);
           }
         }
       }
-    }
-  }
-
-  // The effects of the words of a tile on those before them in it.
-  template <size_t kWord>
-  HWY_INLINE void finish_tile(size_t m, size_t tile, V* a) {
-    if constexpr (kWord > 0) {
-      const size_t k = tile + kWord;
-      if (k > m && k <= n_) {
-        const double* shares = rows_.at(k, tile);
-        for (size_t i = 0; i < kWord; ++i) {
-          a[i] = hn::MulAdd(a[kWord], hn::Load(D(), shares + i * kLanes), a[i]);
-        }
+      for (size_t r = 0; r < kRows; ++r) store_tile(row[r], a_.at(m + r, j));
+      if (j >= end) {
+        for (size_t r = 0; r < kRows; ++r) multiply_columns(m + r, j);
       }
-      finish_tile<kWord - 1>(m, tile, a);
     }
   }
 
-  // In four sums, which halves the bound on the error, and the time.
-  HWY_INLINE V sum_of_heads(size_t m) const {
-    V sum[4];
-    for (V& s : sum) s = hn::Zero(D());
-    size_t h = single_ ? 1 : 0;
-    for (; h + 4 <= m; h += 4) {
-      for (size_t i = 0; i < 4; ++i) sum[i] = hn::Add(sum[i], row_.get(h + i));
+  // x = x M in the columns of a group.
+  HWY_INLINE void multiply_columns(size_t row, size_t begin) {
+    const Triangle& m = inverses_[begin / kBlock - 1];
+    const size_t size = std::min(kBlock, n_ + 1 - begin);
+    for (size_t c = 0; c < size; ++c) {
+      V same = a_.get(row, begin + c);  // The sums over l = c, c + 2, ... and l = c + 1, c + 3, ...
+      V other = hn::Zero(D());
+      for (size_t l = c + 1; l < size; l += 2) {
+        other = hn::MulAdd(a_.get(row, begin + l), m.get(l, c), other);
+      }
+      for (size_t l = c + 2; l < size; l += 2) {
+        same = hn::MulAdd(a_.get(row, begin + l), m.get(l, c), same);
+      }
+      a_.set(row, begin + c, hn::Add(same, other));
     }
-    for (; h < m; ++h) sum[0] = hn::Add(sum[0], row_.get(h));
-    return hn::Add(hn::Add(sum[0], sum[1]), hn::Add(sum[2], sum[3]));
   }
 
-  const Cells weights_;
-  const Cells rows_;
+  const Cells a_;
+  const Cells shares_;
   size_t n_;
-  bool single_;
-  LaneSums sums_;
-  V root_sum_;
-  NodeVectors row_;
+  size_t first_head_;  // The first head that counts in a pivot.
+  NodeVectors& pivot_;
+  NodeVectors& inverse_;
+  Triangle inverses_[(kMostNodes - 1) / kBlock];  // Of the groups but the one with ROOT.
 };
 
 }  // namespace taproot::detail::HWY_NAMESPACE

@@ -28,37 +28,38 @@ bool is_worth_it(std::span<const ScoreView> sentences, std::span<const std::size
 
 }  // namespace
 
-std::size_t LaneGroups::count() const { return (grouped.size() + kLaneGroup - 1) / kLaneGroup; }
-
-std::span<const std::size_t> LaneGroups::group(std::size_t g) const {
-  const std::span<const std::size_t> all(grouped);
-  return all.subspan(g * kLaneGroup, std::min(kLaneGroup, all.size() - g * kLaneGroup));
+std::size_t LaneGroups::count() const {
+  return (sorted_.size() - single_ + kLaneGroup - 1) / kLaneGroup;
 }
 
-LaneGroups group_by_length(std::span<const ScoreView> sentences) {
-  LaneGroups groups;
+std::span<const std::size_t> LaneGroups::group(std::size_t g) const {
+  const auto grouped = std::span<const std::size_t>(sorted_).subspan(single_ + g * kLaneGroup);
+  return grouped.first(std::min(kLaneGroup, grouped.size()));
+}
+
+LaneGroups::LaneGroups(std::span<const ScoreView> sentences) : sorted_(sentences.size()) {
   const auto slot = [&](std::size_t b) {
     const int n = sentences[b].n();
     return static_cast<std::size_t>(n <= kMostLaneWords ? n : 0);
   };
-  // Sorted by counting, longest first; slot 0, the sentences that are too long or empty, is last.
+  // Sorted by counting, longest first, after slot 0, the sentences that are too long or empty.
   std::array<std::size_t, kMostLaneWords + 1> begin = {};
   for (std::size_t b = 0; b < sentences.size(); ++b) ++begin[slot(b)];
-  const std::size_t sortable = sentences.size() - begin[0];
-  std::size_t total = 0;
-  for (std::size_t n = begin.size(); n-- > 0;) total += std::exchange(begin[n], total);
-  std::vector<std::size_t> sorted(sentences.size());
-  for (std::size_t b = 0; b < sentences.size(); ++b) sorted[begin[slot(b)]++] = b;
-
-  const std::span<const std::size_t> all(sorted);
-  for (std::size_t at = 0; at < sortable; at += kLaneGroup) {
-    const auto group = all.subspan(at, std::min(kLaneGroup, sortable - at));
-    std::vector<std::size_t>& to = is_worth_it(sentences, group) ? groups.grouped : groups.single;
-    to.insert(to.end(), group.begin(), group.end());
+  std::size_t total = std::exchange(begin[0], 0);
+  single_ = total;
+  for (std::size_t n = begin.size(); n-- > 1;) total += std::exchange(begin[n], total);
+  for (std::size_t b = 0; b < sentences.size(); ++b) sorted_[begin[slot(b)]++] = b;
+  // A group that is not worth it changes places with those before it, which are.
+  for (std::size_t at = single_; at < sorted_.size();) {
+    const std::size_t size = std::min(kLaneGroup, sorted_.size() - at);
+    const auto first = sorted_.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto last = first + static_cast<std::ptrdiff_t>(size);
+    if (!is_worth_it(sentences, {first, last})) {
+      std::rotate(sorted_.begin() + static_cast<std::ptrdiff_t>(single_), first, last);
+      single_ += size;
+    }
+    at += size;
   }
-  groups.single.insert(groups.single.end(), all.begin() + static_cast<std::ptrdiff_t>(sortable),
-                       all.end());
-  return groups;
 }
 
 }  // namespace taproot::detail

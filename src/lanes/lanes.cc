@@ -6,6 +6,7 @@
 
 #include "core/ln2.h"
 #include "core/scaled_product.h"
+#include "eliminate/prepare.h"
 #include "eliminate/range.h"
 #include "lanes/lanes_scratch.h"
 
@@ -19,99 +20,64 @@ HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 namespace {
 
-// Z is the product of the pivots, of which all but the last are at most the sum of a column. As
-// long as the product of those is at least this, no product of some of them has underflowed: the
-// others are at most 1.6 * 33 < 2^6 each. (The last pivot may be large under the single-root rule.)
-constexpr double kLeastProduct = 0x1p-800;
-
-constexpr double kSafeRatio = 0x1p700;
-static_assert(kSafeBits == 700);
-
-// Whether the sentence is tame, as in eliminate.cc. False where something is not a number.
-bool is_tame(double bound, double z, double flushed, int n) {
-  if (!(z > 0 && std::isfinite(z) && bound <= z * kSafeRatio)) return false;
-  return flushed == -HUGE_VAL || flushed_is_negligible(flushed, std::log2(bound / z), n);
+// Z of lane `lane`, multiplied in the order of eliminate.cc.
+ScaledProduct product_of_pivots(const NodeVectors& pivot, size_t lane, int n) {
+  ScaledProduct z;
+  for (int k = 1; k <= n; ++k) z.multiply(pivot.at(static_cast<size_t>(k))[lane]);
+  z.normalize();
+  return z;
 }
 
-// Sets log_partition and `answered` of the sentences, one per lane.
-void conclude(const LaneSums& sums, const Scales& scales, V good, LaneSentence* sentences,
-              size_t count) {
-  const D d;
-  HWY_ALIGN double product[kLanes];
-  HWY_ALIGN double z[kLanes];
-  HWY_ALIGN double bound[kLanes];
-  HWY_ALIGN double flushed[kLanes];
-  HWY_ALIGN double total_scale[kLanes];
-  HWY_ALIGN double furthest_scale[kLanes];
-  HWY_ALIGN double is_good[kLanes];
-  hn::Store(sums.product, d, product);
-  hn::Store(hn::Mul(sums.product, sums.last), d, z);
-  hn::Store(sums.bound, d, bound);
-  hn::Store(sums.flushed, d, flushed);
-  hn::Store(scales.total, d, total_scale);
-  hn::Store(scales.furthest, d, furthest_scale);
-  hn::Store(good, d, is_good);
-  for (size_t lane = 0; lane < count; ++lane) {
-    LaneSentence& sentence = sentences[lane];
-    sentence.answered = is_good[lane] != 0 && product[lane] >= kLeastProduct &&
-                        furthest_scale[lane] - kFlushExponent < kShortRange &&
-                        is_tame(bound[lane], z[lane], flushed[lane] + 1, sentence.scores->n());
-    if (!sentence.answered) continue;
-    ScaledProduct normal;
-    normal.multiply(z[lane]);
-    normal.normalize();
-    sentence.log_partition = log_scaled(normal.mantissa(), normal.exponent() + total_scale[lane]);
-  }
+// Sets what came out of a sentence that has been prepared.
+void conclude(const FactorData& data, const Prepared& prepared, const ScaledProduct& z,
+              LaneSentence& sentence) {
+  const int n = data.table.n;
+  sentence.answered = range_bits(prepared.bound, z, prepared.flushed, n) <= kSafeBits;
+  if (!sentence.answered) return;
+  sentence.log_partition = log_scaled(z.mantissa(), z.exponent() + data.table.total_scale);
 }
 
-// Up to kLanes sentences. Where there are fewer, the first takes the other lanes, too.
-template <bool kMarginals>
-void answer_lanes(LaneSentence* sentences, size_t count, bool single, Buffer<double>& memory) {
-  const ScoreView* views[kLanes];
-  size_t lengths[kLanes];
-  EdgeMatrix out[kLanes];
+// Up to kLanes sentences. Those that are not ok have answers already.
+void answer_lanes(LaneSentence* sentences, const FactorData* data, const Prepared* prepared,
+                  size_t count, bool single, bool marginals, LanesScratch& own) {
+  const FactorData* in_lane[kLanes] = {};
   size_t n = 0;
-  for (size_t lane = 0; lane < kLanes; ++lane) {
-    views[lane] = sentences[lane < count ? lane : 0].scores;
-    lengths[lane] = static_cast<size_t>(views[lane]->n());
-    n = std::max(n, lengths[lane]);
+  for (size_t lane = 0; lane < count; ++lane) {
+    if (!data[lane].outcome.ok()) continue;
+    in_lane[lane] = &data[lane];
+    n = std::max(n, static_cast<size_t>(data[lane].table.n));
   }
+  if (n == 0) return;
   const size_t size = Cells::size(n);
-  const size_t ld = Cells::leading_dimension(n);
-  double* cells = memory.resize((kMarginals ? 3 : 1) * size);
-  const Cells weights{cells, ld};
-  const Cells rows{kMarginals ? cells + size : cells, ld};
-  read_scores(views, n, weights);
-  Scales scales;
-  V good;
-  choose_scales(weights, n, single, scales, good);
-  if (!hn::AllTrue(D(), hn::Gt(good, hn::Zero(D())))) good = lanes_without_bad_scores(weights, n);
+  double* memory = own.cells.resize((marginals ? 2 : 1) * size);
+  const Cells matrix{memory, Cells::leading_dimension(n)};
+  Columns columns;
+  read_weights(in_lane, n, matrix, columns);
+  NodeVectors pivot;
   NodeVectors inverse;
-  conclude(LaneElimination<kMarginals>(weights, rows, n, single).run(scales, inverse), scales, good,
-           sentences, count);
-  if constexpr (kMarginals) {
-    bool any = false;
-    for (size_t lane = 0; lane < kLanes; ++lane) {
-      const bool wanted = lane < count && sentences[lane].answered;
-      out[lane] = wanted ? sentences[lane].marginals : EdgeMatrix{};
-      any |= wanted;
-    }
-    if (!any) return;
-    const Cells gradient{cells + 2 * size, ld};
-    LaneReversePass(rows, inverse, n, single, gradient).run();
-    write_marginals(weights, gradient, n, lengths, out);
+  const Cells second{memory + (marginals ? size : 0), matrix.ld};  // The shares, then the gradient.
+  LaneElimination(matrix, second, n, single, pivot, inverse).run();
+  EdgeMatrix out[kLanes] = {};
+  bool any = false;
+  for (size_t lane = 0; lane < count; ++lane) {
+    if (in_lane[lane] == nullptr) continue;
+    conclude(data[lane], prepared[lane], product_of_pivots(pivot, lane, data[lane].table.n),
+             sentences[lane]);
+    if (!marginals || !sentences[lane].answered) continue;
+    out[lane] = sentences[lane].marginals;
+    any = true;
   }
+  if (!any) return;
+  LaneReversePass(matrix, inverse, n, single, second).run();
+  write_marginals(in_lane, out, n, second, columns,
+                  own.head_rows.resize(kBlock * leading_dimension(static_cast<int>(n))));
 }
 
-void answer_group(LaneSentence* sentences, size_t count, bool single, bool marginals,
-                  Buffer<double>& memory) {
+void answer_group(LaneSentence* sentences, const FactorData* data, const Prepared* prepared,
+                  size_t count, bool single, bool marginals, LanesScratch& own) {
   for (size_t begin = 0; begin < count; begin += kLanes) {
-    const size_t lanes = std::min(kLanes, count - begin);
-    if (marginals) {
-      answer_lanes<true>(sentences + begin, lanes, single, memory);
-    } else {
-      answer_lanes<false>(sentences + begin, lanes, single, memory);
-    }
+    answer_lanes(sentences + begin, data + begin, prepared + begin, std::min(kLanes, count - begin),
+                 single, marginals, own);
   }
 }
 
@@ -124,11 +90,42 @@ namespace taproot::detail {
 
 HWY_EXPORT(answer_group);
 
-void answer_in_lanes(std::span<LaneSentence> group, RootRule root, bool marginals,
-                     Scratch& scratch) {
+namespace {
+
+// Asks for the memory of the scores, while others are worked on. Scores that are contiguous in
+// neither direction are left out.
+void prefetch(const ScoreView* view) {
+  if (view == nullptr || (view->head_stride() != 1 && view->modifier_stride() != 1)) return;
+  const std::ptrdiff_t stride =
+      view->modifier_stride() == 1 ? view->head_stride() : view->modifier_stride();
+  const auto nodes = static_cast<std::ptrdiff_t>(node_count(view->n()));
+  const auto ask = [=](const auto* data) {
+    constexpr std::ptrdiff_t kStep = 64 / sizeof(*data);
+    if (stride == nodes) {
+      for (std::ptrdiff_t i = 0; i < nodes * nodes; i += kStep) hwy::Prefetch(data + i);
+      return;
+    }
+    for (std::ptrdiff_t row = 0; row < nodes; ++row) {
+      for (std::ptrdiff_t i = 0; i < nodes; i += kStep) hwy::Prefetch(data + row * stride + i);
+    }
+  };
+  view->double_data() != nullptr ? ask(view->double_data()) : ask(view->float_data());
+}
+
+}  // namespace
+
+void answer_in_lanes(std::span<LaneSentence> group, const ScoreView* next, RootRule root,
+                     bool marginals, Scratch& scratch) {
+  LanesScratch& own = scratch.get<LanesScratch>();
+  Prepared prepared[kLaneGroup];
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    prefetch(i + 1 < group.size() ? group[i + 1].scores : next);
+    group[i].outcome = prepare(own.sentences[i], *group[i].scores, root, scratch, prepared[i]);
+    group[i].answered = !group[i].outcome.ok();
+  }
   HWY_DYNAMIC_DISPATCH(answer_group)
-  (group.data(), group.size(), root == RootRule::kSingle, marginals,
-   scratch.get<LanesScratch>().cells);
+  (group.data(), own.sentences.data(), prepared, group.size(), root == RootRule::kSingle, marginals,
+   own);
 }
 
 }  // namespace taproot::detail

@@ -25,20 +25,20 @@ inline constexpr std::size_t kLaneGroup = 8;
 struct LaneSentence {
   const ScoreView* scores = nullptr;
   EdgeMatrix marginals = {};  ///< Where to write them, if they are asked for.
-  double log_partition = 0;
+  /// False if double's range may not suffice for the gradient (the sentence is not tame; see
+  /// docs/numerics.md). Then eliminate() must answer, and nothing below is set.
   bool answered = false;
+  Outcome outcome = {};
+  double log_partition = 0;  ///< If the outcome is ok.
 };
 
-/// log Z and, if `marginals`, the marginals of at most kLaneGroup sentences, of 1 to
-/// kMostLaneWords words each. A sentence is not answered, and its marginals are not written, if it
-/// has a bad score, if it has no tree, or if double's range may not suffice for it (it is not
-/// tame; see docs/numerics.md). eliminate() tells which.
+/// log Z and, if `marginals`, the marginals of at most kLaneGroup sentences, of 1 to kMostLaneWords
+/// words each. Marginals of sentences whose outcome is not ok, or that are not answered, are not
+/// written.
 ///
-/// Words are eliminated from the last to the second in every sentence. This order has the error
-/// bounds of docs/numerics.md, too; but a sentence with forbidden edges in which the first word
-/// does not reach all others is not answered. The bits of an answer do not depend on the other
-/// sentences of the group, nor on the target as far as it has fused multiply-adds.
-void answer_in_lanes(std::span<LaneSentence> group, RootRule root, bool marginals,
-                     Scratch& scratch);
+/// The bits are those of eliminate(), log_partition() and taproot::marginals() for each sentence by
+/// itself, whatever is in the other lanes. `next`, if not null, are scores that will be read soon.
+void answer_in_lanes(std::span<LaneSentence> group, const ScoreView* next, RootRule root,
+                     bool marginals, Scratch& scratch);
 
 }  // namespace taproot::detail

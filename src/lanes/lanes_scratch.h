@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+
 #include "core/buffer.h"
 #include "core/scratch.h"
+#include "eliminate/factor_data.h"
+#include "lanes/lanes.h"
 
 namespace taproot::detail {
 
@@ -10,7 +14,9 @@ namespace taproot::detail {
 struct LanesScratch : StageScratch {
   static constexpr Stage kStage = Stage::kLanes;
 
-  Buffer<double> cells;  ///< Up to three squares of cells; see cells-inl.h.
+  std::array<FactorData, kLaneGroup> sentences;  ///< Scores, weights and orders.
+  Buffer<double> cells;                          ///< Two squares of cells; see cells-inl.h.
+  Buffer<double> head_rows;                      ///< [8][ld]: marginals on their way out.
 };
 
 }  // namespace taproot::detail

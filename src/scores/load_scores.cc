@@ -32,6 +32,19 @@ void copy_row(const ScoreView& view, size_t head, double* HWY_RESTRICT dst) {
   }
 }
 
+// Loads the first `count` < kLanes doubles at p, and zeros into the other lanes. It does not read
+// beyond them, because the caller's array may end there.
+HWY_INLINE V load_partial(const double* p, size_t count) {
+  const D d;
+#if HWY_MAX_BYTES >= 32
+  return hn::MaskedLoad(hn::FirstN(d, count), d, p);
+#else  // On these targets a masked load would read the whole vector.
+  HWY_ALIGN double lanes[kLanes] = {};
+  for (size_t i = 0; i < count; ++i) lanes[i] = p[i];
+  return hn::LoadU(d, lanes);
+#endif
+}
+
 // Copies columns [j, j + kLanes) of rows [first, last) from source, writes -inf to the cells that
 // hold no edge, and raises `top` to the maxima over heads that are words. Returns whether all edges
 // have finite scores within the limits.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/exp_reduced.h"
 #include "core/ln2.h"
 #include "scores/wide_weight.h"
 
@@ -11,11 +12,21 @@
 #define HWY_TARGET_INCLUDE "scores/weights.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // The includes below follow foreach_target.h, because they are compiled once per target.
-#include "core/exp-inl.h"
+#include "core/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 namespace {
+
+// exp_reduced() of core/exp_reduced.h in vectors. Many of these run at the same time, so the
+// form with the fewest operations is the fastest, although each step waits for the one before.
+HWY_INLINE V exp_reduced(V r) {
+  const D d;
+  constexpr ExpCoefficients k;
+  V q = hn::Set(d, k.c[0]);
+  for (size_t i = 1; i < 10; ++i) q = hn::MulAdd(q, r, hn::Set(d, k.c[i]));
+  return hn::Add(hn::Set(d, 1.0), hn::MulAdd(q, hn::Mul(r, r), r));
+}
 
 // exp(s) 2^(e-k), lane by lane, for k too large for the argument reduction of the vector code. The
 // caller ignores lanes whose weight is to be stored as 0.
@@ -44,21 +55,33 @@ template <bool kFar>
 HWY_INLINE void fill_columns(const ScoreTable& table, size_t j, size_t first, size_t last,
                              double* HWY_RESTRICT out, V& sum, V& flushed) {
   const D d;
+  const hn::RebindToUnsigned<D> du;
+  const V log2e = hn::Set(d, kLog2e);
+  const V ln2_short = hn::Set(d, kLn2Short);
+  const V ln2_rest = hn::Set(d, kLn2Rest);
+  const V flush = hn::Set(d, kFlushExponent);
+  const V minus_inf = hn::Set(d, -HUGE_VAL);
+  // Adding this number rounds to an integer and leaves the integer in the low bits of the mantissa.
+  // Shifted up by 52 bits, it can be added to the exponent field of a double.
+  const V rounder = hn::Set(d, 0x1.8p52);
   const V word_scale = hn::LoadU(d, table.scale.data() + j);
   for (size_t head = first; head < last; ++head, out += table.ld) {
     const V scale = head == 0 ? hn::LoadU(d, table.scale.data() + table.ld + j) : word_scale;
     const V s = hn::LoadU(d, table.row(head) + j);
-    const ScaledExp exp = scaled_exp(s, scale);
-    V weight = exp.weight;
+    const V k = hn::Sub(hn::MulAdd(s, log2e, rounder), rounder);
+    const V e = hn::Sub(k, scale);
+    const auto kept = hn::Ge(e, flush);  // False for -inf.
+    const V r = hn::NegMulAdd(k, ln2_rest, hn::NegMulAdd(k, ln2_short, s));
+    const auto shift = hn::ShiftLeft<52>(hn::BitCast(du, hn::Add(e, rounder)));
+    V weight = hn::BitCast(d, hn::Add(hn::BitCast(du, exp_reduced(r)), shift));
+    weight = hn::IfThenElseZero(kept, weight);
     if constexpr (kFar) {
-      const auto far = hn::And(exp.kept, hn::Ge(hn::Abs(exp.k), hn::Set(d, kShortRange)));
-      if (!hn::AllFalse(d, far)) {
-        weight = hn::IfThenElseZero(exp.kept, far_weights(s, exp.k, exp.exponent));
-      }
+      const auto far = hn::And(kept, hn::Ge(hn::Abs(k), hn::Set(d, kShortRange)));
+      if (!hn::AllFalse(d, far)) weight = hn::IfThenElseZero(kept, far_weights(s, k, e));
     }
     hn::StoreU(weight, d, out + j);
     sum = hn::Add(sum, weight);
-    flushed = raise_flushed(flushed, exp);
+    flushed = hn::Max(flushed, hn::IfThenElse(kept, minus_inf, e));
   }
 }
 
@@ -80,6 +103,7 @@ double fill_rows(const ScoreTable& table, size_t first, size_t last, double* HWY
       if (sums != nullptr) hn::StoreU(sum, d, sums + j);
     }
   }
+  // exp(s) < 2^(k + 1/2 + rounding), so adding 1 to the exponent gives a bound.
   return hn::GetLane(hn::MaxOfLanes(d, flushed)) + 1;
 }
 

@@ -8,7 +8,7 @@ constexpr std::uint64_t kSeed = 77;
 
 Question numbers(const std::string& name,
                  std::vector<Outcome> (DependencyTrees::*ask)(std::span<double>),
-                 double (*single)(const Factorization&), double tolerance = 0) {
+                 double (*single)(const Factorization&)) {
   return {name,
           [ask](DependencyTrees& d, std::vector<Row>& rows) {
             std::vector<double> out(d.size(), kUntouched);
@@ -18,8 +18,7 @@ Question numbers(const std::string& name,
           },
           [single](const ScoreView& view, RootRule root, std::uint64_t) {
             return Row{single(eliminate(view, root))};
-          },
-          tolerance};
+          }};
 }
 
 // Some value for every edge of a sentence.
@@ -107,8 +106,7 @@ Question marginals_question() {
           },
           [](const ScoreView& view, RootRule root, std::uint64_t) {
             return marginals(eliminate(view, root));
-          },
-          1e-14};
+          }};
 }
 
 Question hessian_question() {
@@ -345,7 +343,7 @@ std::vector<Question> all_questions(RootRule root) {
   std::vector<Question> questions{
       {"outcomes", [](DependencyTrees& d, std::vector<Row>&) { return d.outcomes(); },
        [](const ScoreView&, RootRule, std::uint64_t) { return Row(); }},
-      numbers("log_partition", &DependencyTrees::log_partition, &log_partition, 1e-13),
+      numbers("log_partition", &DependencyTrees::log_partition, &log_partition),
       numbers("entropy", &DependencyTrees::entropy, &entropy),
       numbers("expected_tries", &DependencyTrees::expected_tries, &expected_tries),
       numbers("expected_steps", &DependencyTrees::expected_steps, &expected_steps),

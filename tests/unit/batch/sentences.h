@@ -84,12 +84,11 @@ inline std::size_t words(const DependencyTrees& d, std::size_t b) {
 }
 
 /// A question to a batch: `ask` fills one row per sentence, `alone` is the row of a sentence by
-/// itself. Sentences that are answered side by side may differ from it by the tolerance.
+/// itself.
 struct Question {
   std::string name;
   std::function<std::vector<Outcome>(DependencyTrees&, std::vector<Row>&)> ask;
   std::function<Row(const ScoreView&, RootRule, std::uint64_t id)> alone;
-  double tolerance = 0;
 };
 
 /// Memory for k trees per sentence, in rows that are longer than the sentence and with numbers that
@@ -221,8 +220,7 @@ inline void expect_answers(DependencyTrees& d, const Question& question,
   }
 }
 
-/// The answers that the sentences give by themselves. Where a question has a tolerance, these are
-/// the first answers of a batch on one thread, which are within the tolerance.
+/// The answers that the sentences give by themselves.
 inline std::vector<Row> alone(const Question& question, const Sentences& sentences, RootRule root,
                               const std::vector<std::uint64_t>& ids = {}) {
   std::vector<Row> rows;
@@ -231,17 +229,7 @@ inline std::vector<Row> alone(const Question& question, const Sentences& sentenc
                        ? question.alone(sentences.views()[b], root, ids.empty() ? b : ids[b])
                        : Row());
   }
-  if (question.tolerance == 0) return rows;
-  Pool pool(1);
-  DependencyTrees d(pool, sentences.views(), {.root = root, .keep = false});
-  std::vector<Row> of_batch(d.size());
-  question.ask(d, of_batch);
-  for (std::size_t b = 0; b < d.size(); ++b) {
-    for (std::size_t i = 0; i < rows[b].size(); ++i) {
-      EXPECT_NEAR(of_batch[b][i], rows[b][i], question.tolerance) << question.name << " " << b;
-    }
-  }
-  return of_batch;
+  return rows;
 }
 
 }  // namespace taproot
