@@ -45,35 +45,35 @@ ScaledProduct row_keys(const double* HWY_RESTRICT weights, size_t ld, size_t n,
   return product;
 }
 
-// position[word] = 1 + the number of words before it: those with larger keys and, where keys are
-// equal, those with larger index. keys[0] and what follows keys[n] in its block are overwritten.
-// Unlike a sort, this has no branches that depend on the keys.
-void rank_words(double* HWY_RESTRICT keys, size_t n, int32_t* position) {
+// position[word] = 1 + the number of words with larger keys. Returns whether all keys are
+// different. keys[0] and what follows keys[n] in its block are overwritten. Unlike a sort, this has
+// no branches that depend on the keys.
+bool rank_words(double* HWY_RESTRICT keys, size_t n, int32_t* position) {
   const D d;
   const hn::RebindToSigned<D> di;
-  for (size_t i = n + 1; i % kBlock != 0; ++i) keys[i] = -1;
-  keys[0] = -1;
+  keys[0] = HUGE_VAL;
+  for (size_t i = n + 1; i % kBlock != 0; ++i) keys[i] = HUGE_VAL;
+  size_t total = 0;
   for (size_t j = 0; j <= n; j += kLanes) {
     const V key = hn::LoadU(d, keys + j);
-    auto rank = hn::Set(di, 1);
-    const auto count = [&](size_t begin, size_t end, auto&& is_before) HWY_ATTR {
-      for (size_t i = begin; i < end; ++i) {
-        const auto before = hn::RebindMask(di, is_before(hn::Set(d, keys[i]), i));
-        rank = hn::Sub(rank, hn::VecFromMask(di, before));
-      }
+    auto even = hn::Zero(di);  // Minus the numbers; two of each, so that they wait less.
+    auto odd = hn::Zero(di);
+    const auto larger = [&](size_t i) HWY_ATTR {
+      return hn::VecFromMask(di, hn::RebindMask(di, hn::Gt(hn::Set(d, keys[i]), key)));
     };
-    const size_t end = std::min(j + kLanes, n + 1);
-    const V index = hn::Iota(d, static_cast<double>(j));
-    count(1, j, [&](V other, size_t) HWY_ATTR { return hn::Gt(other, key); });
-    count(std::max<size_t>(j, 1), end, [&](V other, size_t i) HWY_ATTR {
-      const auto later = hn::Gt(hn::Set(d, static_cast<double>(i)), index);
-      return hn::Or(hn::Gt(other, key), hn::And(hn::Eq(other, key), later));
-    });
-    count(end, n + 1, [&](V other, size_t) HWY_ATTR { return hn::Ge(other, key); });
-    HWY_ALIGN int64_t ranks[kLanes];
-    hn::Store(rank, di, ranks);
-    for (size_t i = 0; j + i < end; ++i) position[j + i] = static_cast<int32_t>(ranks[i]);
+    for (size_t i = 1; i < n; i += 2) {
+      even = hn::Add(even, larger(i));
+      odd = hn::Add(odd, larger(i + 1));
+    }
+    if (n % 2 != 0) even = hn::Add(even, larger(n));
+    HWY_ALIGN int64_t minus[kLanes];
+    hn::Store(hn::Add(even, odd), di, minus);
+    for (size_t i = j == 0 ? 1 : 0; i < std::min(kLanes, n + 1 - j); ++i) {
+      position[j + i] = static_cast<int32_t>(1 - minus[i]);
+      total += static_cast<size_t>(-minus[i]);
+    }
   }
+  return total == n * (n - 1) / 2;
 }
 
 // matrix[position[m]][j] = weights[order[j]][m] for all columns j < ld. For j > n, row n+1 of the
@@ -117,9 +117,9 @@ void assign_positions(FactorData& data, double* keys) {
   }
   keys[last] = HUGE_VAL;
   order[0] = 0;
-  if (n <= kMostRanked) {
-    HWY_DYNAMIC_DISPATCH(rank_words)(keys, static_cast<std::size_t>(n), position);
-    position[0] = 0;
+  position[0] = 0;
+  if (n <= kMostRanked &&
+      HWY_DYNAMIC_DISPATCH(rank_words)(keys, static_cast<std::size_t>(n), position)) {
     for (int word = 1; word <= n; ++word) order[position[word]] = word;
   } else {
     std::iota(order + 1, order + n + 1, 1);

@@ -230,15 +230,19 @@ class LaneElimination {
   HWY_INLINE void multiply_columns(size_t row, size_t begin) {
     const Triangle& m = inverses_[begin / kBlock - 1];
     const size_t size = std::min(kBlock, n_ + 1 - begin);
+    if (size == kBlock) {  // With a constant size the compiler keeps the row in registers.
+      multiply_columns_by(row, begin, m, kBlock);
+    } else {
+      multiply_columns_by(row, begin, m, size);
+    }
+  }
+  HWY_INLINE void multiply_columns_by(size_t row, size_t begin, const Triangle& m, size_t size) {
+    const Tile b = load_tile(a_.at(row, begin));
     for (size_t c = 0; c < size; ++c) {
-      V same = a_.get(row, begin + c);  // The sums over l = c, c + 2, ... and l = c + 1, c + 3, ...
+      V same = b.v[c];  // The sums over l = c, c + 2, ... and l = c + 1, c + 3, ...
       V other = hn::Zero(D());
-      for (size_t l = c + 1; l < size; l += 2) {
-        other = hn::MulAdd(a_.get(row, begin + l), m.get(l, c), other);
-      }
-      for (size_t l = c + 2; l < size; l += 2) {
-        same = hn::MulAdd(a_.get(row, begin + l), m.get(l, c), same);
-      }
+      for (size_t l = c + 1; l < size; l += 2) other = hn::MulAdd(b.v[l], m.get(l, c), other);
+      for (size_t l = c + 2; l < size; l += 2) same = hn::MulAdd(b.v[l], m.get(l, c), same);
       a_.set(row, begin + c, hn::Add(same, other));
     }
   }

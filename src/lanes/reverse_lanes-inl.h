@@ -73,7 +73,13 @@ class LaneReversePass {
         c += add_old_heads<4, 1>(begin, begin + c);
       }
     }
-    for (size_t m = 1; m < begin; ++m) multiply_row(m, begin, size, inverse);
+    for (size_t m = 1; m < begin; ++m) {
+      if (size == kBlock) {  // With a constant size the compiler keeps the row in registers.
+        multiply_row(m, begin, kBlock, inverse);
+      } else {
+        multiply_row(m, begin, size, inverse);
+      }
+    }
   }
 
   // G[k][m] = sum over h < begin of G[h][m] A[h][k] for m < begin and kColumns words k.
@@ -103,17 +109,14 @@ class LaneReversePass {
     }
   }
 
-  // x = x M for the columns of the group in row m, from the last to the first.
+  // x = x M for the columns of the group in row m.
   HWY_INLINE void multiply_row(size_t m, size_t begin, size_t size, const Triangle& inverse) {
-    for (size_t c = size; c-- > 0;) {
-      V even = hn::Mul(g_.get(m, begin), inverse.get(0, c));
+    const Tile b = load_tile(g_.at(m, begin));
+    for (size_t c = 0; c < size; ++c) {
+      V even = hn::Mul(b.v[0], inverse.get(0, c));
       V odd = hn::Zero(D());
-      for (size_t l = 1; l <= c; l += 2) {
-        odd = hn::MulAdd(g_.get(m, begin + l), inverse.get(l, c), odd);
-      }
-      for (size_t l = 2; l <= c; l += 2) {
-        even = hn::MulAdd(g_.get(m, begin + l), inverse.get(l, c), even);
-      }
+      for (size_t l = 1; l <= c; l += 2) odd = hn::MulAdd(b.v[l], inverse.get(l, c), odd);
+      for (size_t l = 2; l <= c; l += 2) even = hn::MulAdd(b.v[l], inverse.get(l, c), even);
       g_.set(m, begin + c, hn::Add(even, odd));
     }
   }

@@ -59,19 +59,30 @@ HWY_INLINE bool load_columns(const double* source, std::ptrdiff_t source_stride,
       hn::Or(hn::Eq(column, hn::Zero(d)), hn::Gt(column, hn::Set(d, static_cast<double>(n))));
   const bool whole = j + kLanes <= n + 1;
   const size_t present = n + 1 - std::min(j, n + 1);
-  auto unusual = hn::FirstN(d, 0);
-  for (size_t head = first; head < last; ++head) {
-    const double* from = source + static_cast<std::ptrdiff_t>(head) * source_stride +
-                         static_cast<std::ptrdiff_t>(present == 0 ? 0 : j);
-    const V raw = whole ? hn::LoadU(d, from) : load_partial(from, present);
-    const auto ignored = hn::Or(outside, hn::Eq(column, hn::Set(d, static_cast<double>(head))));
-    const V s = hn::IfThenElse(ignored, minus_inf, raw);
-    hn::StoreU(s, d, scores + head * ld + j);
-    if (head > 0) top = hn::Max(top, s);
-    // A score is unusual if it is beyond the limits, infinite or NaN. Usually there is none.
-    unusual = hn::Or(unusual, hn::AndNot(ignored, hn::Not(hn::Le(hn::Abs(raw), limit))));
-  }
-  return hn::AllFalse(d, unusual);
+  auto usual = hn::FirstN(d, kLanes);
+  const auto visit = [&](size_t begin, size_t end, auto&& is_ignored) HWY_ATTR {
+    for (size_t head = begin; head < end; ++head) {
+      const double* from = source + static_cast<std::ptrdiff_t>(head) * source_stride +
+                           static_cast<std::ptrdiff_t>(present == 0 ? 0 : j);
+      const V raw = whole ? hn::LoadU(d, from) : load_partial(from, present);
+      const auto ignored = is_ignored(head);
+      const V s = hn::IfThenElse(ignored, minus_inf, raw);
+      hn::StoreU(s, d, scores + head * ld + j);
+      if (head > 0) top = hn::Max(top, s);
+      // Not if it is beyond the limits, infinite or NaN. Usually all are.
+      usual = hn::And(usual, hn::Or(ignored, hn::Le(hn::Abs(raw), limit)));
+    }
+  };
+  // These columns meet the diagonal in the rows of heads [j, j + kLanes).
+  const size_t diagonal = std::clamp(j, first, last);
+  const size_t after = std::clamp(j + kLanes, first, last);
+  const auto is_outside = [&](size_t) HWY_ATTR { return outside; };
+  visit(first, diagonal, is_outside);
+  visit(diagonal, after, [&](size_t head) HWY_ATTR {
+    return hn::Or(outside, hn::Eq(column, hn::Set(d, static_cast<double>(head))));
+  });
+  visit(after, last, is_outside);
+  return hn::AllTrue(d, usual);
 }
 
 // Copies all rows into the table, and the columns' maxima over word heads into table.scale. Returns
