@@ -66,13 +66,18 @@ HWY_INLINE void multiply_heads(const double* gradient, size_t ld, size_t n, cons
   for (size_t i = 0; i < count; ++i) {
     const double* HWY_RESTRICT w = weights[i];
     const double* HWY_RESTRICT g = transposed + i * transposed_ld;
-    size_t m = 0;
-    for (; m + kLanes <= n + 1; m += kLanes) {
+    const auto multiply = [&](size_t m) HWY_ATTR {
       const V p = hn::Mul(hn::LoadU(d, w + m), hn::LoadU(d, g + m));
       const V below_one = hn::IfThenElse(hn::Gt(p, one), one, p);  // A minimum would hide NaN.
       hn::StoreU(hn::IfThenZeroElse(hn::Lt(p, hn::Zero(d)), below_one), d, out[i] + m);
+    };
+    if (n + 1 < kLanes) {
+      for (size_t m = 0; m <= n; ++m) out[i][m] = nearest_probability(w[m] * g[m]);
+      continue;
     }
-    for (; m <= n; ++m) out[i][m] = nearest_probability(w[m] * g[m]);
+    size_t m = 0;
+    for (; m + kLanes <= n + 1; m += kLanes) multiply(m);
+    if (m <= n) multiply(n + 1 - kLanes);  // Some of them once more.
   }
 }
 

@@ -85,6 +85,42 @@ HWY_INLINE bool load_columns(const double* source, std::ptrdiff_t source_stride,
   return hn::AllTrue(d, usual);
 }
 
+// The same for all columns of a short sentence, row by row, so that memory is read in its order.
+// `top` has room for `ld` numbers.
+HWY_INLINE bool load_short(const double* source, std::ptrdiff_t source_stride, size_t n,
+                           double* scores, size_t ld, double* HWY_RESTRICT top) {
+  const D d;
+  const V minus_inf = hn::Set(d, -HUGE_VAL);
+  const V limit = hn::Set(d, kMaxScore);
+  const V end = hn::Set(d, static_cast<double>(n));
+  auto usual = hn::FirstN(d, kLanes);
+  for (size_t head = 0; head <= n; ++head) {
+    const double* from = source + static_cast<std::ptrdiff_t>(head) * source_stride;
+    const V itself = hn::Set(d, static_cast<double>(head));
+    for (size_t j = 0; j < ld; j += kLanes) {
+      const V column = hn::Iota(d, static_cast<double>(j));
+      auto ignored = hn::Eq(column, itself);
+      V raw = minus_inf;
+      if (j + kLanes <= n + 1) {
+        raw = hn::LoadU(d, from + j);
+        if (j == 0) ignored = hn::Or(ignored, hn::Eq(column, hn::Zero(d)));
+      } else {
+        if (j <= n) raw = load_partial(from + j, n + 1 - j);
+        ignored = hn::Or(ignored, hn::Or(hn::Gt(column, end), hn::Eq(column, hn::Zero(d))));
+      }
+      const V s = hn::IfThenElse(ignored, minus_inf, raw);
+      hn::StoreU(s, d, scores + head * ld + j);
+      usual = hn::And(usual, hn::Or(ignored, hn::Le(hn::Abs(raw), limit)));
+      if (head == 0) {
+        hn::StoreU(minus_inf, d, top + j);
+      } else {
+        hn::StoreU(hn::Max(hn::LoadU(d, top + j), s), d, top + j);
+      }
+    }
+  }
+  return hn::AllTrue(d, usual);
+}
+
 // Copies all rows into the table, and the columns' maxima over word heads into table.scale. Returns
 // whether all scores are finite and within the limits, so that none is forbidden or bad.
 bool load_rows(const ScoreView& view, ScoreTable& table) {
@@ -95,6 +131,7 @@ bool load_rows(const ScoreView& view, ScoreTable& table) {
   const double* source = direct ? view.double_data() : scores;
   const auto source_stride = direct ? view.head_stride() : static_cast<std::ptrdiff_t>(table.ld);
   double* HWY_RESTRICT top = table.scale.data();
+  if (direct && n <= kStrip) return load_short(source, source_stride, n, scores, table.ld, top);
   bool ordinary = true;
   for (size_t first = 0; first <= n; first += kStrip) {
     const size_t last = std::min(first + kStrip, n + 1);

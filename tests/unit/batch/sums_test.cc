@@ -126,6 +126,38 @@ TEST(Sums, AreTheSameTogetherAndAlone) {
   }
 }
 
+// The bits of an answer are those of the sentence alone, whatever the batch around it, its order
+// and the number of threads.
+TEST(Sums, DoNotDependOnTheBatch) {
+  std::vector<Problem> problems = corpus();
+  for (int b = 0; b < 40; ++b) {
+    problems.push_back(oracle::gaussian(1 + b * 7 % 32, 3, static_cast<std::uint64_t>(200 + b)));
+  }
+  const std::vector<ScoreView> all = views_of(problems);
+  for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
+    for (std::size_t round = 0; round < 12; ++round) {
+      std::vector<ScoreView> some;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::size_t b = (i * 29 + round * 5) % all.size();
+        if (round == 0 || (b * 13 + round) % (round + 1) == 0) some.push_back(all[b]);
+      }
+      Pool pool(1 + static_cast<int>(round % 3));
+      DependencyTrees d(pool, some, {.root = root, .keep = round % 2 == 0});
+      Row log_z(d.size());
+      const EdgeMemory memory(d);
+      const std::vector<Outcome> outcomes = d.log_partition(log_z);
+      EXPECT_EQ(d.marginals(memory.out()), outcomes);
+      for (std::size_t b = 0; b < d.size(); ++b) {
+        const Factorization f = eliminate(some[b], root);
+        ASSERT_EQ(outcomes[b], f.outcome());
+        if (!f.outcome().ok()) continue;
+        EXPECT_EQ(log_z[b], log_partition(f)) << "round " << round << ", sentence " << b;
+        EXPECT_TRUE(same(memory.row(b), marginals(f))) << "round " << round << ", sentence " << b;
+      }
+    }
+  }
+}
+
 // Which sentence is bad, and where, is told as for a single sentence.
 TEST(Sums, NameBadScoresInTheMiddleOfABatch) {
   std::vector<Problem> problems;
