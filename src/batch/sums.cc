@@ -40,7 +40,7 @@ class Sums {
                        if (i < singles) {
                          answer(d_.groups.single()[i], own);
                        } else {
-                         answer_together(i - singles, own);
+                         answer_together(d_.groups.group(i - singles), own);
                        }
                      });
   }
@@ -62,17 +62,14 @@ class Sums {
     }
   }
 
-  void answer_together(std::size_t g, ThreadMemory& own) {
-    const std::span<const std::size_t> group = d_.groups.group(g);
+  void answer_together(std::span<const std::size_t> group, ThreadMemory& own) {
     detail::LaneSentence sentences[detail::kLaneGroup];
     for (std::size_t i = 0; i < group.size(); ++i) {
       sentences[i].scores = &d_.scores[group[i]];
       if (!marginals_.empty()) sentences[i].marginals = marginals_[group[i]];
     }
-    const bool more = g + 1 < d_.groups.count();
-    detail::answer_in_lanes({sentences, group.size()},
-                            more ? &d_.scores[d_.groups.group(g + 1)[0]] : nullptr, d_.root,
-                            !marginals_.empty(), detail::Access::scratch(own.workspace));
+    detail::answer_in_lanes({sentences, group.size()}, d_.root, !marginals_.empty(),
+                            detail::Access::scratch(own.workspace));
     for (std::size_t i = 0; i < group.size(); ++i) {
       if (!sentences[i].answered) {
         answer(group[i], own);

@@ -14,7 +14,6 @@
 
 #include "eliminate/factor_data.h"
 #include "eliminate/permute-inl.h"
-#include "hwy/cache_control.h"
 #include "lanes/lanes.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -99,13 +98,9 @@ HWY_INLINE void columns_to_cells(const Columns& columns, size_t column, size_t n
     }
   }
 }
-// The other way. Calls meanwhile(m) for each row.
-template <typename Meanwhile>
-HWY_INLINE void cells_to_columns(const Cells& cells, size_t column, size_t n, Columns& columns,
-                                 Meanwhile&& meanwhile) {
+HWY_INLINE void cells_to_columns(const Cells& cells, size_t column, size_t n, Columns& columns) {
   const D d;
   for (size_t m = 1; m <= n; ++m) {
-    meanwhile(m);
     for (size_t i = 0; i < kBlock; i += kLanes) {
       V square[kLanes];
       for (size_t s = 0; s < kLanes; ++s) square[s] = cells.get(m, column + i + s);
@@ -148,51 +143,47 @@ HWY_NOINLINE void read_weights(const FactorData* const* sentences, size_t n, con
   }
 }
 
-// The rows of up to eight heads of one sentence.
-struct HeadRows {
-  size_t count = 0;
-  const double* weights[kBlock];
-  double* out[kBlock];
-};
-
-HWY_INLINE HeadRows head_rows(const FactorData& sentence, const EdgeMatrix& out, size_t column) {
-  HeadRows rows;
+// The marginals of the heads at positions [column, column + kBlock) into `to`, [n+1][n+1] in
+// sentence order.
+HWY_INLINE void multiply_columns(const FactorData& sentence, const double* columns, size_t column,
+                                 double* transposed, double* to) {
   const size_t nodes = sentence.table.nodes();
-  rows.count = std::min(kBlock, nodes - std::min(nodes, column));
-  for (size_t i = 0; i < rows.count; ++i) {
-    const int head = sentence.order[column + i];
-    rows.weights[i] = MatrixView(sentence.weights.data(), sentence.table.ld).row(head);
-    rows.out[i] = out.data + head * out.head_stride;
+  if (column >= nodes) return;
+  const size_t count = std::min(kBlock, nodes - column);
+  const double* weights[kBlock];
+  double* rows[kBlock];
+  for (size_t i = 0; i < count; ++i) {
+    const auto head = static_cast<size_t>(sentence.order[column + i]);
+    weights[i] = sentence.weights.data() + head * sentence.table.ld;
+    rows[i] = to + head * nodes;
   }
-  return rows;
+  multiply_heads(columns, kBlock, nodes - 1, sentence.position.data(), 0, weights, transposed,
+                 sentence.table.ld, rows, count);
 }
 
-// The marginals of the sentences whose out is not null, from the gradient of log Z. `transposed` is
-// scratch memory.
+// The marginals of the sentences whose out is not null, from the gradient of log Z. They are
+// collected in `found` before they are written to the caller's memory, because that is seldom in a
+// cache and best written in its order. `transposed` is scratch memory.
 HWY_NOINLINE void write_marginals(const FactorData* const* sentences, const EdgeMatrix* out,
                                   size_t n, const Cells& gradient, Columns& columns,
-                                  double* transposed) {
+                                  double* transposed, double* found) {
+  const size_t size = (n + 1) * (n + 1);
   for (size_t lane = 0; lane < kLanes; ++lane) std::fill_n(columns.data[lane][0], kBlock, 0.0);
   for (size_t column = 0; column <= n; column += kBlock) {
-    HeadRows rows[kLanes];
+    cells_to_columns(gradient, column, n, columns);
     for (size_t lane = 0; lane < kLanes; ++lane) {
-      if (out[lane].data != nullptr) rows[lane] = head_rows(*sentences[lane], out[lane], column);
+      if (out[lane].data == nullptr) continue;
+      multiply_columns(*sentences[lane], columns.data[lane][0], column, transposed,
+                       found + lane * size);
     }
-    // The output is seldom in a cache, so its memory is asked for while the gradient is arranged.
-    cells_to_columns(gradient, column, n, columns, [&](size_t m) {
-      for (size_t row = m - 1; row < kLanes * kBlock; row += n) {
-        const HeadRows& of_lane = rows[row / kBlock];
-        if (row % kBlock >= of_lane.count) continue;
-        const double* to = of_lane.out[row % kBlock];
-        for (size_t i = 0; i <= n; i += kBlock) hwy::Prefetch(to + i);
-      }
-    });
-    for (size_t lane = 0; lane < kLanes; ++lane) {
-      if (rows[lane].count == 0) continue;
-      const FactorData& sentence = *sentences[lane];
-      multiply_heads(columns.data[lane][0], kBlock, sentence.table.nodes() - 1,
-                     sentence.position.data(), 0, rows[lane].weights, transposed, sentence.table.ld,
-                     rows[lane].out, rows[lane].count);
+  }
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    if (out[lane].data == nullptr) continue;
+    const size_t nodes = sentences[lane]->table.nodes();
+    const double* from = found + lane * size;
+    for (size_t h = 0; h < nodes; ++h) {
+      std::copy_n(from + h * nodes, nodes,
+                  out[lane].data + static_cast<std::ptrdiff_t>(h) * out[lane].head_stride);
     }
   }
 }

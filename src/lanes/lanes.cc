@@ -69,8 +69,9 @@ void answer_lanes(LaneSentence* sentences, const FactorData* data, const Prepare
   }
   if (!any) return;
   LaneReversePass(matrix, inverse, n, single, second).run();
-  write_marginals(in_lane, out, n, second, columns,
-                  own.head_rows.resize(kBlock * leading_dimension(static_cast<int>(n))));
+  double* transposed = own.head_rows.resize(kBlock * leading_dimension(static_cast<int>(n)));
+  double* found = own.marginals.resize(kLanes * (n + 1) * (n + 1));
+  write_marginals(in_lane, out, n, second, columns, transposed, found);
 }
 
 void answer_group(LaneSentence* sentences, const FactorData* data, const Prepared* prepared,
@@ -90,36 +91,11 @@ namespace taproot::detail {
 
 HWY_EXPORT(answer_group);
 
-namespace {
-
-// Asks for the memory of the scores, while others are worked on. Scores that are contiguous in
-// neither direction are left out.
-void prefetch(const ScoreView* view) {
-  if (view == nullptr || (view->head_stride() != 1 && view->modifier_stride() != 1)) return;
-  const std::ptrdiff_t stride =
-      view->modifier_stride() == 1 ? view->head_stride() : view->modifier_stride();
-  const auto nodes = static_cast<std::ptrdiff_t>(node_count(view->n()));
-  const auto ask = [=](const auto* data) {
-    constexpr std::ptrdiff_t kStep = 64 / sizeof(*data);
-    if (stride == nodes) {
-      for (std::ptrdiff_t i = 0; i < nodes * nodes; i += kStep) hwy::Prefetch(data + i);
-      return;
-    }
-    for (std::ptrdiff_t row = 0; row < nodes; ++row) {
-      for (std::ptrdiff_t i = 0; i < nodes; i += kStep) hwy::Prefetch(data + row * stride + i);
-    }
-  };
-  view->double_data() != nullptr ? ask(view->double_data()) : ask(view->float_data());
-}
-
-}  // namespace
-
-void answer_in_lanes(std::span<LaneSentence> group, const ScoreView* next, RootRule root,
-                     bool marginals, Scratch& scratch) {
+void answer_in_lanes(std::span<LaneSentence> group, RootRule root, bool marginals,
+                     Scratch& scratch) {
   LanesScratch& own = scratch.get<LanesScratch>();
   Prepared prepared[kLaneGroup];
   for (std::size_t i = 0; i < group.size(); ++i) {
-    prefetch(i + 1 < group.size() ? group[i + 1].scores : next);
     group[i].outcome = prepare(own.sentences[i], *group[i].scores, root, scratch, prepared[i]);
     group[i].answered = !group[i].outcome.ok();
   }

@@ -37,8 +37,8 @@ struct LaneSentence {
 /// written.
 ///
 /// The bits are those of eliminate(), log_partition() and taproot::marginals() for each sentence by
-/// itself, whatever is in the other lanes. `next`, if not null, are scores that will be read soon.
-void answer_in_lanes(std::span<LaneSentence> group, const ScoreView* next, RootRule root,
-                     bool marginals, Scratch& scratch);
+/// itself, whatever is in the other lanes.
+void answer_in_lanes(std::span<LaneSentence> group, RootRule root, bool marginals,
+                     Scratch& scratch);
 
 }  // namespace taproot::detail

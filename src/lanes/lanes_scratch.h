@@ -16,7 +16,8 @@ struct LanesScratch : StageScratch {
 
   std::array<FactorData, kLaneGroup> sentences;  ///< Scores, weights and orders.
   Buffer<double> cells;                          ///< Two squares of cells; see cells-inl.h.
-  Buffer<double> head_rows;                      ///< [8][ld]: marginals on their way out.
+  Buffer<double> head_rows;                      ///< [8][ld]: columns of the gradient as rows.
+  Buffer<double> marginals;                      ///< [8][n+1][n+1]: on their way out.
 };
 
 }  // namespace taproot::detail

@@ -55,10 +55,10 @@ std::vector<Found> ask(const std::vector<ScoreView>& views, Root root) {
     memory.emplace_back(side * (side + kGap), kUntouched);
     sentences[b] = {&views[b], {memory[b].data(), static_cast<std::ptrdiff_t>(side + kGap)}};
   }
-  answer_in_lanes(sentences, nullptr, rule(root), true, scratch);
+  answer_in_lanes(sentences, rule(root), true, scratch);
   std::vector<LaneSentence> again(views.size());
   for (std::size_t b = 0; b < views.size(); ++b) again[b].scores = &views[b];
-  answer_in_lanes(again, &views[0], rule(root), false, scratch);
+  answer_in_lanes(again, rule(root), false, scratch);
   std::vector<Found> found(views.size());
   for (std::size_t b = 0; b < views.size(); ++b) {
     EXPECT_EQ(sentences[b].answered, again[b].answered) << b;
