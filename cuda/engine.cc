@@ -102,53 +102,18 @@ void Cuda::Impl::reverse(const Batch& batch, const Known& known, const Wanted& w
 void Cuda::Impl::hessian_product(const Batch& batch, const Known& known,
                                  const ConstCudaEdges& direction, const CudaEdges& out,
                                  void* stream) {
-  // In double whatever the precision, since derivatives are differences. Kept factors do if they
-  // are in double.
   const bool kept = known.has_factors() && precision == Precision::kFloat64;
-  const cuda::Shape wide = limits.shape(batch.max_n, sizeof(double));
-  struct Args {
-    InferenceArgs infer;
-    cuda::HessianArgs hessian;
-  };
   in_pieces(
       batch, stream,
       [&](Arena& arena, const Batch& piece) {
-        const std::size_t cells =
-            piece.size * static_cast<std::size_t>(piece.nodes() * piece.nodes());
-        Args args;
-        InferenceArgs& infer = args.infer;
-        infer.batch = piece;
-        infer.eliminate = !kept;
-        infer.reverse = true;
-        if (kept) {
-          infer.summary = slice(known.summary, piece);
-          infer.summary.entropy = nullptr;
-          infer.factors = slice(known.factors, piece);
-        } else {
-          infer.summary = take_summary(arena, piece);
-          infer.summary.entropy = nullptr;
-          infer.factors = take_factors(arena, piece, false, true);
-        }
-        infer.gradient = arena.take<double>(cells);
-        cuda::take_matrices(arena, piece, wide, infer);
-        cuda::HessianArgs& h = args.hessian;
-        h.batch = piece;
-        h.summary = infer.summary;
-        h.factors = infer.factors;
-        h.gradient = infer.gradient;
-        h.direction = cuda::slice(direction, piece.first);
-        h.out = cuda::slice(out, piece.first);
-        for (double** matrix : {&h.values, &h.tangent, &h.gradient_tangent}) {
-          *matrix = arena.take<double>(cells);
-        }
-        h.wide = cuda::take_wide_slots(arena, limits, piece, cuda::kWideHessianMatrices);
-        return args;
+        return cuda::take_hessian(arena, limits, piece, slice(known.summary, piece),
+                                  kept ? slice(known.factors, piece) : Factors(),
+                                  cuda::slice(direction, piece.first),
+                                  cuda::slice(out, piece.first));
       },
-      [&](const Batch&, const Args& args) {
+      [&](const Batch&, const cuda::HessianQuestion& question) {
         if (!kept) eliminations.fetch_add(1, std::memory_order_relaxed);
-        cuda::launch_inference<double>(args.infer, wide, stream);
-        cuda::launch_hessian(args.hessian, limits.most_shared, stream);
-        cuda::launch_wide_hessian(args.hessian, stream);
+        cuda::hessian_product(question, limits, stream);
       });
 }
 

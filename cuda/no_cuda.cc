@@ -65,6 +65,8 @@ void CudaDependencyTrees::sample_without_replacement(std::size_t, std::uint64_t,
 
 std::size_t cuda_inference_bytes(const CudaInference&) { none(); }
 void cuda_infer(const CudaInference&, void*, std::size_t, void*) { none(); }
+std::size_t cuda_hessian_bytes(const CudaHessian&) { none(); }
+void cuda_hessian_product(const CudaHessian&, void*, std::size_t, void*) { none(); }
 std::size_t cuda_argmax_bytes(const CudaArgmax&) { none(); }
 void cuda_argmax(const CudaArgmax&, void*, std::size_t, void*) { none(); }
 

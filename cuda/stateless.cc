@@ -6,7 +6,9 @@
 #include "core/check.h"
 #include "cuda/core/arena.h"
 #include "cuda/decode/argmax.h"
+#include "cuda/query/hessian.h"
 #include "cuda/query/infer.h"
+#include "cuda/query/log_prob.h"
 #include "taproot/cuda.h"
 
 namespace taproot {
@@ -15,6 +17,7 @@ namespace {
 using cuda::Arena;
 using cuda::ArgmaxArgs;
 using cuda::Batch;
+using cuda::HessianQuestion;
 using cuda::InferenceArgs;
 using cuda::Limits;
 
@@ -48,6 +51,13 @@ InferenceArgs lay_out(Arena& arena, const CudaInference& question, const Limits&
   args.factor = question.factor;
   args.total = true;
   cuda::take_infer_memory(arena, limits, args);
+  return args;
+}
+
+HessianQuestion lay_out(Arena& arena, const CudaHessian& question, const Limits& limits) {
+  HessianQuestion args = cuda::take_hessian(arena, limits, Batch{question.scores, 0}, {}, {},
+                                            question.direction, question.out);
+  args.hessian.total = true;
   return args;
 }
 
@@ -95,9 +105,39 @@ std::size_t cuda_inference_bytes(const CudaInference& question) {
 
 void cuda_infer(const CudaInference& question, void* workspace, std::size_t workspace_bytes,
                 void* stream) {
-  answer(question, workspace, workspace_bytes, "cuda_infer",
+  constexpr const char* kName = "cuda_infer";
+  detail::require(question.tree_count <= std::size_t{1} << 30, kName,
+                  "at most 2^30 trees per sentence");
+  const bool has_trees = question.trees.heads != nullptr && question.log_prob.data != nullptr;
+  const bool no_trees = question.tree_count == 0 || question.scores.size == 0;
+  detail::require(has_trees || no_trees || question.scores.max_n == 0, kName,
+                  "the trees or the memory for their log p are null");
+  answer(question, workspace, workspace_bytes, kName,
          [&](const InferenceArgs& args, const Limits& limits) {
            cuda::infer(args, question.precision, limits, stream);
+           const cuda::LogProbArgs trees{
+               args.batch,     args.summary,      static_cast<int>(question.tree_count),
+               question.trees, question.log_prob, true};
+           cuda::launch_log_prob(trees, stream);
+           if (question.slope_of_tree) {
+             cuda::launch_slope_of_tree(trees, question.marginals, stream);
+           }
+         });
+}
+
+std::size_t cuda_hessian_bytes(const CudaHessian& question) {
+  return bytes_of(question, "cuda_hessian_bytes");
+}
+
+void cuda_hessian_product(const CudaHessian& question, void* workspace, std::size_t workspace_bytes,
+                          void* stream) {
+  constexpr const char* kName = "cuda_hessian_product";
+  const bool has_memory = question.direction.data != nullptr && question.out.data != nullptr;
+  detail::require(has_memory || question.scores.size == 0, kName,
+                  "the direction or the memory for the answer is null");
+  answer(question, workspace, workspace_bytes, kName,
+         [&](const HessianQuestion& args, const Limits& limits) {
+           cuda::hessian_product(args, limits, stream);
          });
 }
 

@@ -2,7 +2,8 @@
 """taproot.torch against torch-struct 0.5 and against plain PyTorch (slogdet, and its gradient by autograd), on one
 machine in one run.
 
-Answers are compared before anything is timed. Needs torch and torch-struct (pip install --no-deps torch-struct).
+Answers are compared before anything is timed. Needs torch and torch-struct (pip install --no-deps torch-struct). Where
+there is a CUDA device, ``peers_cuda.py`` follows.
 """
 
 import statistics
@@ -110,3 +111,7 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    if taproot.cuda_available() and torch.cuda.is_available():
+        import peers_cuda
+
+        peers_cuda.main()

@@ -19,8 +19,8 @@ std::vector<Outcome> find_marginals(DependencyTrees& trees,
 
 int run_marginals(const Options& options) {
   const bool as_edges = options.has_threshold || options.format == Format::kTsv;
-  const auto open = [&]() -> std::unique_ptr<NumberSink> {
-    if (as_edges) return std::make_unique<EdgeFile>(options);
+  const auto open = [&](const std::vector<std::string>& names) -> std::unique_ptr<NumberSink> {
+    if (as_edges) return std::make_unique<EdgeFile>(options, names);
     return std::make_unique<NumberFile>(options, "marginals");
   };
   return write_numbers(options, open, &find_marginals);

@@ -88,7 +88,7 @@ int NumberFile::finish() {
 int write_numbers(const Options& options, const OpenSink& open, const NumberQuery& query) {
   Engine engine(options);
   ChunkReader reader(options, 1);
-  const std::unique_ptr<NumberSink> file = open();
+  const std::unique_ptr<NumberSink> file = open(reader.label_names());
   Background writing(engine.pool().threads() > 1);
   for (auto chunk = std::make_shared<Chunk>(); reader.next(*chunk);
        chunk = std::make_shared<Chunk>()) {
@@ -107,7 +107,9 @@ int write_numbers(const Options& options, const OpenSink& open, const NumberQuer
 
 int write_scalars(const Options& options, const char* key,
                   std::vector<Outcome> (DependencyTrees::*question)(std::span<double>)) {
-  const auto open = [&] { return std::make_unique<NumberFile>(options, key); };
+  const auto open = [&](const std::vector<std::string>&) {
+    return std::make_unique<NumberFile>(options, key);
+  };
   return write_numbers(options, open,
                        [&](DependencyTrees& trees, std::vector<std::vector<double>>& numbers) {
                          std::vector<double> values(trees.size());

@@ -65,8 +65,10 @@ class NumberFile final : public NumberSink {
 using NumberQuery =
     std::function<std::vector<Outcome>(DependencyTrees&, std::vector<std::vector<double>>&)>;
 
-/// Makes the sink once the input is open, so that an input that is missing leaves no output.
-using OpenSink = std::function<std::unique_ptr<NumberSink>()>;
+/// Makes the sink, for the names of the labels, once the input is open, so that an input that is
+/// missing leaves no output.
+using OpenSink =
+    std::function<std::unique_ptr<NumberSink>(const std::vector<std::string>& label_names)>;
 
 /// Reads the input, asks `query` and writes the numbers of every sentence. Returns the exit code.
 int write_numbers(const Options& options, const OpenSink& open, const NumberQuery& query);

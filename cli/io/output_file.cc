@@ -162,6 +162,7 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::write(std::string_view text) {
+  if (text.empty()) return;  // Its data may be null.
   if (std::fwrite(text.data(), 1, text.size(), stream_) != text.size()) fail_to_write(name_);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -36,24 +37,6 @@ std::string url_of(const std::string& path) {
     url += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
   }
   return url;
-}
-
-struct Size {
-  int width = 0;
-  int height = 0;
-};
-
-// The size of a figure, in pixels, which its viewBox says.
-Size size_of(const std::string& svg) {
-  constexpr std::string_view kBox = "viewBox=\"0 0 ";
-  const std::size_t at = svg.find(kBox);
-  double width = 0;
-  double height = 0;
-  if (at != std::string::npos) {
-    std::istringstream(svg.substr(at + kBox.size(), 64)) >> width >> height;
-  }
-  if (!(width > 0 && height > 0)) throw std::logic_error("a figure has no viewBox");
-  return {static_cast<int>(width + 0.999), static_cast<int>(height + 0.999)};
 }
 
 // The last lines of what a program printed.
@@ -109,21 +92,20 @@ std::vector<std::string> Rendering::rsvg_arguments() const {
   return arguments;
 }
 
-std::vector<std::string> Rendering::chromium_arguments() const {
-  Size window{1400, 1000};
-  std::string page = source_;
-  if (kind_ == Kind::kFigure) {
-    const std::string svg = contents(source_);
-    window = size_of(svg);
-    page = folder_.file("figure.html");
-    std::ofstream(page, std::ios::binary)
-        << "<!doctype html><meta charset=\"utf-8\"><style>@page{margin:0;size:" << window.width
-        << "px " << window.height << "px}html{background:#fff;color:#1b1f24}body{margin:0}"
-        << "svg{display:block}</style>" << svg;
-  } else if (format_ == Format::kPdf) {
-    std::ofstream(page, std::ios::binary | std::ios::app)
-        << "<style>@page{size:A4 landscape;margin:8mm}</style>";
+// The size of a figure, in pixels, which its viewBox says.
+Rendering::Size Rendering::size_of(const std::string& svg) {
+  constexpr std::string_view kBox = "viewBox=\"0 0 ";
+  const std::size_t at = svg.find(kBox);
+  double width = 0;
+  double height = 0;
+  if (at != std::string::npos) {
+    std::istringstream(svg.substr(at + kBox.size(), 64)) >> width >> height;
   }
+  if (!(width > 0 && height > 0)) throw std::logic_error("a figure has no viewBox");
+  return {static_cast<int>(width + 0.999), static_cast<int>(height + 0.999)};
+}
+
+std::vector<std::string> Rendering::chromium_arguments(Size window) const {
   // Virtual time lets the page's script finish before the picture is taken.
   std::vector<std::string> arguments = {
       renderer_.path,
@@ -138,20 +120,64 @@ std::vector<std::string> Rendering::chromium_arguments() const {
       "--user-data-dir=" + folder_.file("profile"),
       fmt::format("--window-size={},{}", window.width, window.height)};
   if (geteuid() == 0) arguments.emplace_back("--no-sandbox");  // As root it cannot have one.
-  if (format_ == Format::kPdf) {
-    arguments.emplace_back("--no-pdf-header-footer");
-    arguments.push_back("--print-to-pdf=" + std::filesystem::absolute(picture_).string());
-  } else {
-    arguments.push_back("--screenshot=" + std::filesystem::absolute(picture_).string());
-  }
-  arguments.push_back(url_of(page));
   return arguments;
+}
+
+// Puts the figure into a page of its size.
+Rendering::Size Rendering::figure_page() {
+  const std::string svg = contents(source_);
+  const Size size = size_of(svg);
+  page_ = folder_.file("figure.html");
+  std::ofstream(page_, std::ios::binary)
+      << "<!doctype html><meta charset=\"utf-8\"><style>@page{margin:0;size:" << size.width << "px "
+      << size.height << "px}html{background:#fff;color:#1b1f24}body{margin:0}"
+      << "svg{display:block}</style>" << svg;
+  return size;
+}
+
+// Opens the page once to learn how high it is. On paper, where type is set without hints, some
+// lines break elsewhere, so there is room for them.
+Rendering::Size Rendering::report_page() {
+  constexpr std::string_view kKey = "data-height=\"";
+  constexpr int kMost = 8000;  // Twice this is as high as the pictures that Chromium makes.
+  page_ = source_;
+  const std::string dom = folder_.file("dom");
+  Size size{1400, 1000};
+  std::vector<std::string> arguments = chromium_arguments(size);
+  arguments.insert(arguments.end(), {"--dump-dom", url_of(page_)});
+  const bool ended = run_in_folder(arguments, folder_, dom, kSeconds);
+  const std::string text = contents(dom);
+  const std::size_t at = text.find(kKey);
+  size.height = at == std::string::npos ? 0 : std::atoi(text.c_str() + at + kKey.size());
+  if (!ended || size.height <= 0) {
+    fail("{} did not make the {}: {}", renderer_.path, to_string(format_), last_words(dom));
+  }
+  if (size.height > kMost) {
+    fail("the page is {} pixels high, and a picture has at most {}; write HTML (-o FILE.html)",
+         size.height, kMost);
+  }
+  if (format_ == Format::kPdf) {
+    size.height += 24 + size.height / 50;
+    std::ofstream(page_, std::ios::binary | std::ios::app)
+        << fmt::format("<style>@page{{size:{}px {}px;margin:0}}</style>", size.width, size.height);
+  }
+  return size;
 }
 
 void Rendering::finish() {
   const std::string log = folder_.file("log");
-  const bool ended = run_in_folder(renderer_.is_chromium ? chromium_arguments() : rsvg_arguments(),
-                                   folder_, log, kSeconds);
+  std::vector<std::string> arguments;
+  if (renderer_.is_chromium) {
+    const Size size = kind_ == Kind::kFigure ? figure_page() : report_page();
+    const std::string path = std::filesystem::absolute(picture_).string();
+    arguments = chromium_arguments(size);
+    if (format_ == Format::kPdf) arguments.emplace_back("--no-pdf-header-footer");
+    arguments.push_back((format_ == Format::kPdf ? "--print-to-pdf=" : "--screenshot=") + path);
+    arguments.push_back(url_of(page_));
+  } else {
+    arguments = rsvg_arguments();
+  }
+  const bool ended = run_in_folder(arguments, folder_, log, kSeconds);
   const std::string bytes = contents(picture_);
   const bool is_picture = bytes.starts_with(format_ == Format::kPng ? "\x89PNG" : "%PDF");
   if (!ended || !is_picture) {

@@ -19,7 +19,7 @@ class Rendering {
  public:
   enum class Kind : std::uint8_t {
     kFigure,  ///< An SVG; rendered by rsvg-convert, or else by Chromium.
-    kPage     ///< An HTML page; rendered by Chromium.
+    kPage     ///< An HTML page that says its height (data-height); rendered by Chromium.
   };
 
   /// `format` is kPng or kPdf. Throws InputError, naming the programs, if none is in PATH.
@@ -36,10 +36,17 @@ class Rendering {
     std::string path;
     bool is_chromium;
   };
+  struct Size {
+    int width = 0;
+    int height = 0;
+  };
   static Renderer find_renderer(Kind kind, Format format);
+  static Size size_of(const std::string& svg);
 
   std::vector<std::string> rsvg_arguments() const;
-  std::vector<std::string> chromium_arguments() const;
+  std::vector<std::string> chromium_arguments(Size window) const;
+  Size figure_page();
+  Size report_page();
 
   Kind kind_;
   Format format_;
@@ -47,6 +54,7 @@ class Rendering {
   OutputFile out_;
   TemporaryFolder folder_;
   std::string source_;
+  std::string page_;  // What Chromium opens.
   std::string picture_;
 };
 

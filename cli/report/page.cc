@@ -66,8 +66,12 @@ ReportPage::ReportPage(const Options& options) : file_(options.output) {
     fail("a report is a file for a browser; name one, for example with -o report.html");
   }
   const nlohmann::ordered_json about = {
-      {"samples", options.k},           {"seed", options.seed},   {"root", to_string(options.root)},
-      {"threshold", options.threshold}, {"floor", options.floor},
+      {"samples", options.k},
+      {"seed", options.seed},
+      {"root", to_string(options.root)},
+      {"threshold", options.threshold},
+      {"floor", options.floor},
+      {"still", options.format != Format::kHtml},
   };
   std::string before = page_before();
   // The policy of the page names the hash, so that a browser runs this script and nothing else.

@@ -15,6 +15,10 @@
     return s;
   });
 
+  // A picture of the page, or paper: neither scrolls, so everything is shown at its full height.
+  const still = (is) => document.documentElement.toggleAttribute("data-still", is);
+  still(about.still);
+
   const state = { shown: [], wanted: null, current: null, edges: [], word: 0, tree: -1, threshold: about.threshold };
 
   const element = (tag, attributes = {}, ...children) => {
@@ -149,7 +153,15 @@
     if (!word) return;
     const box = $("drawing").getBoundingClientRect();
     const { left, right } = word.getBoundingClientRect();
-    $("drawing").scrollLeft += (left + right) / 2 - (box.left + box.right) / 2;
+    // Of a word that is wider than the drawing, its beginning.
+    const wide = right - left > box.width;
+    $("drawing").scrollLeft += wide ? left - box.left : (left + right) / 2 - (box.left + box.right) / 2;
+    const list = $("words");
+    const button = list.children[m - 1];
+    const above = button.offsetTop;
+    if (above < list.scrollTop || above + button.offsetHeight > list.scrollTop + list.clientHeight) {
+      list.scrollTop = above - (list.clientHeight - button.offsetHeight) / 2;
+    }
   };
 
   // The slider is logarithmic, from the floor to 1.
@@ -248,7 +260,10 @@
       `${s.trees.length} different ${s.trees.length === 1 ? "tree" : "trees"}. ` +
       "A bar is a tree's share of the samples, p its probability" +
       (s.trees[0].labels ? " with its labels." : ".");
-    $("trees").replaceChildren(...s.trees.map((tree, i) => {
+    // A picture has the first ones, and says so.
+    const listed = about.still ? s.trees.slice(0, 12) : s.trees;
+    if (listed.length < s.trees.length) $("trees-note").append(` The ${listed.length} most frequent are shown.`);
+    $("trees").replaceChildren(...listed.map((tree, i) => {
       const share = element("span", { class: "share" }, bar(tree.count / about.samples));
       const button = element("button", { type: "button", title: `log p = ${tree.log_prob}` },
         element("span", { class: "count" }, `${tree.count} of ${about.samples}`),
@@ -280,6 +295,12 @@
     }));
   };
 
+  // Whoever takes a picture reads how high the page is.
+  const finished = (s) => {
+    $("main").dataset.number = s.number;
+    if (about.still) $("main").dataset.height = Math.ceil(document.body.getBoundingClientRect().height);
+  };
+
   const show = async (s, scroll = false) => {
     state.wanted = s;
     await unpack(s);
@@ -290,6 +311,7 @@
     s.button.setAttribute("aria-current", "true");
     if (scroll) s.button.scrollIntoView({ block: "nearest" });
     history.replaceState(null, "", `#${s.number}`);
+    $("loading").hidden = true;
     $("view").hidden = Boolean(s.failed);
     $("failed").hidden = !s.failed;
     $("hover").textContent = "";
@@ -297,7 +319,7 @@
       $("failed-name").textContent = `Sentence ${s.number}: ${s.failed}`;
       $("failed-words").textContent = s.text;
       $("failed-message").textContent = s.message;
-      $("main").dataset.number = s.number;
+      finished(s);
       return;
     }
     $("name").textContent = `Sentence ${s.number}`;
@@ -323,7 +345,7 @@
     $("drawing").scrollLeft = 0;
     center_word(state.word);
     hint();
-    $("main").dataset.number = s.number;
+    finished(s);
   };
 
   const step = (by) => {
@@ -365,8 +387,12 @@
   $("threshold").addEventListener("input", () => set_threshold(from_slider(Number($("threshold").value))));
   $("drawing").addEventListener("scroll", hint);
   addEventListener("resize", () => {
-    if (state.current && !state.current.failed) hint();
+    if (!state.current || state.current.failed) return;
+    center_word(state.word);
+    hint();
   });
+  addEventListener("beforeprint", () => still(true));
+  addEventListener("afterprint", () => still(about.still));
   $("drawing").addEventListener("pointerover", (event) => {
     const arc = event.target.closest("path[data-h]");
     const s = state.current;
@@ -428,8 +454,10 @@
   set_threshold(about.threshold);
   const wanted = sentences.find((s) => `#${s.number}` === location.hash);
   if (typeof DecompressionStream === "undefined") {
-    $("summary").textContent = "This browser cannot unpack the sentences: it has no DecompressionStream.";
+    $("loading").textContent = "This browser cannot unpack the sentences: it has no DecompressionStream.";
   } else if (sentences.length > 0) {
     show(wanted || sentences[0], true);
+  } else {
+    $("loading").hidden = true;
   }
 })();

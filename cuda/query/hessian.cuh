@@ -41,7 +41,9 @@ struct HessianRows {
   T* share;
   T* dshare;
   T* dpivot;
-  T* part;  ///< [parts][n+1]: one for each of the warps that share the rows of a step.
+  T* out;    ///< The column of the factors, and
+  T* moved;  ///< the column of their tangents, of the step.
+  T* part;   ///< [parts][n+1]: one for each of the warps that share the rows of a step.
   int parts;
   T* per_warp;
 };
@@ -128,6 +130,7 @@ __device__ double load_values(const EdgeReader& scores, const EdgeReader& direct
   for (int m = 1 + tid; m <= s.n; m += threads) {
     double sum = 0;
     double mass = 0;
+#pragma unroll 4
     for (int h = s.first; h <= s.n; ++h) {
       const double w = h == m ? 0.0 : weights[static_cast<std::int64_t>(h) * (s.n + 1) + m];
       sum += w * s.values[s.at(h, m)] * down;
@@ -152,6 +155,19 @@ __device__ double load_values(const EdgeReader& scores, const EdgeReader& direct
   return scalbn(1.0, exponent);
 }
 
+/// How many rows a warp has in flight, since matrices may be in global memory.
+inline constexpr int kRowsAtOnce = 4;
+
+/// visit(i, row) for row = first + i * step below `end`, i < kRowsAtOnce.
+template <typename Visit>
+__device__ inline void for_rows(int first, int step, int end, Visit&& visit) {
+#pragma unroll
+  for (int i = 0; i < kRowsAtOnce; ++i) {
+    const int row = first + i * step;
+    if (row < end) visit(i, row);
+  }
+}
+
 /// dA of all factors. Row k becomes dshare_k once its word is eliminated.
 template <typename T, typename Weight>
 __device__ void eliminate_tangent(const HessianSentence<T, Weight>& s, const HessianRows<T>& r) {
@@ -172,12 +188,17 @@ __device__ void eliminate_tangent(const HessianSentence<T, Weight>& s, const Hes
     }
     if (threadIdx.x == 0) r.dpivot[k] = all;
     __syncthreads();
-    for (int m = 1 + warp_id(); m < k; m += warp_count()) {
-      const T down = s.tangent[s.at(m, k)];
-      const T out = s.factors[s.at(m, k)];
+    for (int first = 1 + warp_id(); first < k; first += kRowsAtOnce * warp_count()) {
+      T down[kRowsAtOnce];
+      T out[kRowsAtOnce];
+      for_rows(first, warp_count(), k, [&](int i, int m) {
+        down[i] = s.tangent[s.at(m, k)];
+        out[i] = s.factors[s.at(m, k)];
+      });
       for (int h = lane_id(); h < k; h += kWarp) {
-        T* cell = s.tangent + s.at(m, h);
-        *cell += down * share[h] + out * dshare[h];
+        for_rows(first, warp_count(), k, [&](int i, int m) {
+          s.tangent[s.at(m, h)] += down[i] * share[h] + out[i] * dshare[h];
+        });
       }
     }
     __syncthreads();
@@ -205,23 +226,29 @@ __device__ void gradient_tangent(const HessianSentence<T, Weight>& s, const Hess
     for (int h = static_cast<int>(threadIdx.x); h < k; h += threads) {
       share[h] = s.factors[s.at(k, h)] / pivot;
       dshare[h] = s.tangent[s.at(k, h)];
+      r.out[h] = s.factors[s.at(h, k)];
+      r.moved[h] = s.tangent[s.at(h, k)];
       for (int i = 0; i < r.parts; ++i) part[i * (s.n + 1) + h] = 0;
     }
     __syncthreads();
     if (warp_id() < r.parts) {
       T* dgu = part + warp_id() * (s.n + 1);
-      for (int m = 1 + warp_id(); m < k; m += r.parts) {
-        const T out = s.factors[s.at(m, k)];
-        const T moved = s.tangent[s.at(m, k)];
-        T dot = 0;
+      for (int first = 1 + warp_id(); first < k; first += kRowsAtOnce * r.parts) {
+        T dot[kRowsAtOnce] = {};
         for (int h = lane_id(); h < k; h += kWarp) {
-          const T g = h == m ? T(0) : s.gradient[s.at(m, h)];
-          const T dg = h == m ? T(0) : s.gradient_tangent[s.at(m, h)];
-          dgu[h] += dg * out + g * moved;
-          dot += dshare[h] * g + share[h] * dg;
+          T g[kRowsAtOnce];
+          for_rows(first, r.parts, k,
+                   [&](int i, int m) { g[i] = h == m ? T(0) : s.gradient[s.at(m, h)]; });
+          for_rows(first, r.parts, k, [&](int i, int m) {
+            const T dg = h == m ? T(0) : s.gradient_tangent[s.at(m, h)];
+            dgu[h] += dg * r.out[m] + g[i] * r.moved[m];
+            dot[i] += dshare[h] * g[i] + share[h] * dg;
+          });
         }
-        dot = warp_sum(dot);
-        if (lane_id() == 0) s.gradient_tangent[s.at(m, k)] = dot;
+        for_rows(first, r.parts, k, [&](int i, int m) {
+          const T sum = warp_sum(dot[i]);
+          if (lane_id() == 0) s.gradient_tangent[s.at(m, k)] = sum;
+        });
       }
     }
     __syncthreads();
@@ -241,18 +268,21 @@ __device__ void gradient_tangent(const HessianSentence<T, Weight>& s, const Hess
   __syncthreads();
 }
 
-/// H v of the whole sentence, from the values that load_values() has left, whose scale is > 0.
-template <typename T, typename Weight>
-__device__ void write_hessian(const HessianSentence<T, Weight>& s, const HessianRows<T>& r,
-                              double scale, const EdgeWriter& target) {
+/// H v of the whole sentence, from the values that load_values() has left, whose scale is > 0. The
+/// second pass may have its matrices elsewhere: move() brings them there.
+template <typename T, typename Weight, typename Move>
+__device__ void write_hessian(const HessianSentence<T, Weight>& first,
+                              const HessianSentence<T, Weight>& s, const HessianRows<T>& r,
+                              double scale, const EdgeWriter& target, Move&& move) {
   for (int h = warp_id(); h <= s.n; h += warp_count()) {
     for (int m = 1 + lane_id(); m <= s.n; m += kWarp) {
-      s.tangent[s.at(s.position[m], s.position[h])] =
+      first.tangent[s.at(s.position[m], s.position[h])] =
           h == m ? T(0) : s.weight(h, m) * T(s.values[s.at(h, m)]);
     }
   }
   __syncthreads();
-  eliminate_tangent(s, r);
+  eliminate_tangent(first, r);
+  move();
   gradient_tangent(s, r);
   for (int p = 1 + warp_id(); p <= s.n; p += warp_count()) {
     const int m = s.order[p];

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cuda/eliminate/limits.h"
 #include "cuda/query/inference.h"
 
 namespace taproot::cuda {
@@ -21,10 +22,26 @@ struct HessianArgs {
   double* tangent = nullptr;           ///< dA, like the factors.
   double* gradient_tangent = nullptr;  ///< dG, likewise.
   CudaEdges out;
+  /// Whether sentences without a tree get answers too, and cells beyond a sentence's length 0.
+  bool total = false;
   WideSlots wide;  ///< With kWideHessianMatrices each.
 };
 
 inline constexpr int kWideHessianMatrices = 5;
+
+/// An elimination, unless its factors are there already, and what comes after it.
+struct HessianQuestion {
+  InferenceArgs infer;
+  HessianArgs hessian;
+};
+
+/// The memory for H times `direction`, for a batch. `known`, if it has factors in double, is used.
+HessianQuestion take_hessian(Arena& arena, const Limits& limits, const Batch& batch,
+                             const Summary& summary, const Factors& known,
+                             const ConstCudaEdges& direction, const CudaEdges& out);
+
+/// Derivatives are differences, so that all of it is in double.
+void hessian_product(const HessianQuestion& question, const Limits& limits, void* stream);
 
 /// `most_shared` is how many bytes of shared memory a block may have.
 void launch_hessian(const HessianArgs& args, std::size_t most_shared, void* stream);

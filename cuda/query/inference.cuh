@@ -7,6 +7,7 @@
 #include "core/probability.h"
 #include "cuda/query/gradient.cuh"
 #include "cuda/query/inference.h"
+#include "cuda/scores/fill.cuh"
 
 namespace taproot::cuda {
 
@@ -100,27 +101,6 @@ __device__ inline bool prepare(const EdgeReader& scores, int n, int max_n, bool 
   return true;
 }
 
-/// Sets the caller's marginals to `value`: those of the sentence, or those beyond its length. Out
-/// of line, because few sentences need it and its registers would cost the others.
-__device__ __noinline__ inline void fill_marginals(const InferenceArgs& args, int b, int n,
-                                                   bool beyond, double value) {
-  const CudaEdges& edges = args.marginals[0];
-  if (edges.data == nullptr) return;
-  // Sentences that follow one another have no cells beyond their length.
-  const bool packed = edges.offsets != nullptr || edges.head_stride == 0;
-  const int max_n = args.batch.max_n;
-  const bool bad_length = n < 0 || n > max_n;
-  if (packed && (beyond || bad_length)) return;
-  const int own = bad_length ? max_n : n;
-  const int last = beyond ? max_n : own;
-  const EdgeWriter writer(edges, b, own);
-  for (int h = warp_id(); h <= last; h += warp_count()) {
-    for (int m = (beyond && h <= own ? own + 1 : 0) + lane_id(); m <= last; m += kWarp) {
-      writer.write(h, m, value);
-    }
-  }
-}
-
 /// The answers of a sentence without a tree, by one block. All threads have to call it.
 __device__ __noinline__ inline void answer_failure(const InferenceArgs& args, int b, int n) {
   __syncthreads();  // Thread 0 has written the outcome.
@@ -129,7 +109,7 @@ __device__ __noinline__ inline void answer_failure(const InferenceArgs& args, in
     write_number(args.log_partition, b, no_tree ? -HUGE_VAL : NAN);
     write_number(args.entropy, b, NAN);
   }
-  fill_marginals(args, b, n, false, no_tree ? 0.0 : NAN);
+  fill_edges(args.marginals[0], args.batch.max_n, b, n, false, no_tree ? 0.0 : NAN);
 }
 
 /// log Z, by one thread.
@@ -256,7 +236,9 @@ __global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk, kBlocksAtOnc
   if (!wanted<T>(args, b, args.summary.outcomes[b].status)) return;
   const SentenceOutput out(args, b);
   const int n = out.n;
-  if (args.total && args.only == kEverySentence) fill_marginals(args, b, n, true, 0);
+  if (args.total && args.only == kEverySentence) {
+    fill_edges(args.marginals[0], args.batch.max_n, b, n, true, 0);
+  }
   const Layout layout(min(max(n, 1), args.batch.max_n), static_cast<int>(blockDim.x), kChunk,
                       sizeof(T), kShared);
   Block<T> block(memory, layout, kShared,

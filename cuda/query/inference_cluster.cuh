@@ -36,7 +36,9 @@ __global__ void __launch_bounds__(512)
                            reinterpret_cast<T*>(memory + layout.slots),
                            reinterpret_cast<T*>(memory + layout.slots_e)};
   const bool leads = cluster.rank == 0;
-  if (args.total && args.only == kEverySentence && leads) fill_marginals(args, b, n, true, 0);
+  if (args.total && args.only == kEverySentence && leads) {
+    fill_edges(args.marginals[0], args.batch.max_n, b, n, true, 0);
+  }
   const int first_row = cluster.rank + size * warp_id();
   const int row_step = size * warp_count();
   if (args.eliminate) {

@@ -50,17 +50,29 @@ __device__ double exact_log_prob(const LogProbArgs& args, int b, int n, const Ed
   return sum.value(args.summary.mantissa[b]);
 }
 
+// The trees of a sentence that has none.
+__device__ void answer_failure(const LogProbArgs& args, int b) {
+  const int threads = static_cast<int>(gridDim.y * blockDim.x);
+  for (int s = static_cast<int>(blockIdx.y * blockDim.x + threadIdx.x); s < args.trees;
+       s += threads) {
+    args.out.data[b * args.out.sentence_stride + s * args.out.tree_stride] = NAN;
+  }
+}
+
 // One warp per tree.
 __global__ void log_prob_kernel(const __grid_constant__ LogProbArgs args) {
   extern __shared__ std::uint16_t nodes[];
-  const int b = static_cast<int>(blockIdx.y);
-  if (args.summary.outcomes[b].status != kOk) return;
+  const int b = static_cast<int>(blockIdx.x);
+  if (args.summary.outcomes[b].status != kOk) {
+    if (args.total) answer_failure(args, b);
+    return;
+  }
   const int n = args.batch.n(b);
   const EdgeReader scores(args.batch, b, n);
   const double* scale = args.summary.scale + b * args.batch.nodes();
   std::uint16_t* node = nodes + warp_id() * 2 * args.batch.nodes();
-  const int warps = static_cast<int>(gridDim.x) * warp_count();
-  for (int s = static_cast<int>(blockIdx.x) * warp_count() + warp_id(); s < args.trees;
+  const int warps = static_cast<int>(gridDim.y) * warp_count();
+  for (int s = static_cast<int>(blockIdx.y) * warp_count() + warp_id(); s < args.trees;
        s += warps) {
     const std::int32_t* heads =
         args.heads.heads + b * args.heads.sentence_stride + s * args.heads.tree_stride;
@@ -94,7 +106,32 @@ __global__ void log_prob_kernel(const __grid_constant__ LogProbArgs args) {
   }
 }
 
+// One block per sentence.
+__global__ void slope_kernel(const __grid_constant__ LogProbArgs args,
+                             const __grid_constant__ CudaEdges marginals) {
+  const int b = static_cast<int>(blockIdx.x);
+  const int n = args.batch.n(b);
+  if (n < 0 || n > args.batch.max_n) return;  // All NaN.
+  const std::int32_t* heads = args.heads.heads + b * args.heads.sentence_stride;
+  const double log_p = args.out.data[b * args.out.sentence_stride];
+  const EdgeReader p(marginals, b, n);
+  const EdgeWriter slope(marginals, b, n);
+  for (int h = warp_id(); h <= n; h += warp_count()) {
+    for (int m = lane_id(); m <= n; m += kWarp) {
+      const double edge = m > 0 && heads[m - 1] == h ? 1.0 : 0.0;
+      slope.write(h, m, isnan(log_p) ? NAN : isinf(log_p) ? 0.0 : edge - p(h, m));
+    }
+  }
+}
+
 }  // namespace
+
+void launch_slope_of_tree(const LogProbArgs& args, const CudaEdges& marginals, void* stream) {
+  if (args.batch.size == 0 || args.trees == 0 || marginals.data == nullptr) return;
+  const unsigned threads = args.batch.max_n < 32 ? 128 : 512;
+  launch(&slope_kernel, static_cast<unsigned>(args.batch.size), threads, 0, stream, args,
+         marginals);
+}
 
 void launch_log_prob(const LogProbArgs& args, void* stream) {
   if (args.batch.size == 0 || args.trees == 0) return;
@@ -103,7 +140,7 @@ void launch_log_prob(const LogProbArgs& args, void* stream) {
       std::clamp(kMostShared / each, std::size_t{1}, static_cast<std::size_t>(kMostWarps)));
   const auto blocks =
       std::min(static_cast<unsigned>((args.trees + warps - 1) / warps), kMostBlocks);
-  launch(&log_prob_kernel, dim3(blocks, static_cast<unsigned>(args.batch.size)),
+  launch(&log_prob_kernel, dim3(static_cast<unsigned>(args.batch.size), blocks),
          static_cast<unsigned>(warps * kWarp), static_cast<std::size_t>(warps) * each, stream,
          args);
 }

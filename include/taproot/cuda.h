@@ -250,6 +250,13 @@ struct CudaInference {
   /// If not null, the marginals of each sentence are multiplied by its factor: with d loss / d log
   /// Z they are d loss / d S.
   ConstCudaNumbers factor;
+  /// log p of this many trees per sentence, as CudaDependencyTrees::log_prob() has them.
+  std::size_t tree_count = 0;
+  CudaTreeBuffer trees;
+  CudaTreeValues log_prob;
+  /// If true, the memory of the marginals takes the gradient of the first tree's log p instead: the
+  /// edges of the tree less the marginals; 0 where log p is -inf, NaN where it is.
+  bool slope_of_tree = false;
   CudaOutcome* outcomes = nullptr;  ///< [size]
 };
 
@@ -259,22 +266,34 @@ struct CudaInference {
 TAPROOT_API std::size_t cuda_inference_bytes(const CudaInference& question);
 
 /// Answers the question on the current device: two launches, or three in float32, of which all but
-/// the first leave sentences alone that are done. It keeps nothing, allocates nothing, copies
-/// nothing to the host and does not wait, so that a CUDA graph can capture it; a replay reads the
-/// scores, lengths and factors anew. `workspace` is device memory of at least
-/// cuda_inference_bytes(question), aligned to 256 bytes, that nothing else uses until the stream
-/// has passed this call.
+/// the first leave sentences alone that are done; and one more for trees. It keeps nothing,
+/// allocates nothing, copies nothing to the host and does not wait, so that a CUDA graph can
+/// capture it; a replay reads the scores, lengths and factors anew. `workspace` is device memory of
+/// at least cuda_inference_bytes(question), aligned to 256 bytes, that nothing else uses until the
+/// stream has passed this call.
 ///
 /// Every sentence gets an answer, and one without a tree does not harm the others:
 ///   ok                        log Z, entropy and marginals, also beyond the range of double
-///   no_tree                   log Z = -inf, entropy NaN, marginals 0
-///   bad_score, empty          NaN in log Z, in the entropy and in the marginals of the sentence
+///   no_tree                   log Z = -inf, entropy NaN, marginals 0, log p NaN
+///   bad_score, empty          NaN in log Z, entropy, log p and the marginals of the sentence
 ///   a length outside 0..max_n NaN likewise, in all (max_n+1)^2 marginals; kCudaBadLength
 ///
 /// Throws std::invalid_argument where the scores or the workspace are null or too small, and where
 /// max_n is more than a block of the device has room for (some 3500 words on an H200).
 TAPROOT_API void cuda_infer(const CudaInference& question, void* workspace,
                             std::size_t workspace_bytes, void* stream);
+
+/// CudaDependencyTrees::hessian_product() with all memory from the caller, for CUDA graphs: see
+/// cuda_infer(). Cells beyond a sentence's length, up to max_n, are set to 0, as are all of a
+/// sentence without a tree; a sentence with another outcome has NaN.
+struct CudaHessian {
+  CudaScores scores;  ///< The ids are not used.
+  ConstCudaEdges direction;
+  CudaEdges out;
+};
+TAPROOT_API std::size_t cuda_hessian_bytes(const CudaHessian& question);
+TAPROOT_API void cuda_hessian_product(const CudaHessian& question, void* workspace,
+                                      std::size_t workspace_bytes, void* stream);
 
 /// CudaDependencyTrees::argmax() with all memory from the caller, for CUDA graphs: see
 /// cuda_infer().

@@ -28,8 +28,8 @@ struct Interval {
   double high = 0;
 };
 
-/// What the values are. The interval of an event's probability is Wilson's, which stays within 0..1
-/// and has a width also where no tree of the sample, or each of them, has the event.
+/// What the values are. The interval of an event's probability is Jeffreys', which stays within
+/// 0..1 and has a width also where no tree of the sample, or each of them, has the event.
 enum class ValueKind : std::uint8_t { kNumber, kEvent };
 
 /// The mean of the values of independent trees (with replacement).

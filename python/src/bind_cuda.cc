@@ -110,6 +110,20 @@ class BoundTrees {
     const auto to = edges_in<CudaEdges>(out);
     run([&] { trees_.hessian_product(along, to, at(stream)); });
   }
+  void cross_entropy(BoundTrees& q, OnDevice<double> out, std::uintptr_t stream) {
+    require(out.size() == size(), "out must have shape (B,)");
+    run([&] { trees_.cross_entropy(q.trees_, out.data(), at(stream)); });
+  }
+  void kl_divergence(BoundTrees& q, OnDevice<double> out, std::uintptr_t stream) {
+    require(out.size() == size(), "out must have shape (B,)");
+    run([&] { trees_.kl_divergence(q.trees_, out.data(), at(stream)); });
+  }
+  void mbr(OnDevice<std::int32_t> heads, std::uintptr_t stream) {
+    require(heads.ndim() == 2 && heads.shape(0) == size() && heads.shape(1) == words(),
+            "heads must have shape (B, N)");
+    const CudaTreeBuffer out{heads.data(), heads.stride(0), 0};
+    run([&] { trees_.mbr(out, at(stream)); });
+  }
   void log_prob(OnDevice<std::int32_t> heads, OnDevice<double> out, std::uintptr_t stream) {
     const CudaTreeBuffer trees = trees_in(heads);
     require(out.ndim() == 2 && out.shape(0) == heads.shape(0) && out.shape(1) == size(),
@@ -225,6 +239,9 @@ void init_trees(nb::module_& m) {
       .def("root_marginals", &BoundTrees::root_marginals, out, "stream"_a)
       .def("hessian_product", &BoundTrees::hessian_product, nb::arg("direction").noconvert(), out,
            "stream"_a)
+      .def("cross_entropy", &BoundTrees::cross_entropy, "other"_a, out, "stream"_a)
+      .def("kl_divergence", &BoundTrees::kl_divergence, "other"_a, out, "stream"_a)
+      .def("mbr", &BoundTrees::mbr, heads, "stream"_a)
       .def("log_prob", &BoundTrees::log_prob, heads, out, "stream"_a)
       .def("sample", &BoundTrees::sample, "seed"_a, "first_tree"_a, outcomes, heads, "stream"_a)
       .def("sample_without_replacement", &BoundTrees::sample_without_replacement, "seed"_a,

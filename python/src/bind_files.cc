@@ -11,6 +11,8 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "arrays.h"
@@ -60,6 +62,31 @@ std::vector<Block> read_conllu(const std::string& path) {
                         std::move(s.relations), std::move(s.lines), std::move(s.line_of_word));
   }
   return blocks;
+}
+
+// Of each tree: sentence, heads, labels (none, or one per word) and log_prob.
+using TreeOfFile =
+    std::tuple<std::size_t, NumpyArray<std::int32_t>, Strings, std::optional<double>>;
+
+// The trees of a CoNLL-U file, and how many of its sentences failed.
+std::tuple<std::vector<TreeOfFile>, std::size_t> read_conllu_trees(const std::string& path) {
+  std::vector<cli::TreeRow> rows;
+  std::size_t failed = 0;
+  as_value_error([&] {
+    const Released released;
+    const auto reader = cli::conllu_reader(path);
+    for (cli::AnyRow row; reader->next(row);) {
+      if (auto* const tree = std::get_if<cli::TreeRow>(&row)) rows.push_back(std::move(*tree));
+      if (std::holds_alternative<cli::FailedRow>(row)) ++failed;
+    }
+  });
+  std::vector<TreeOfFile> trees;
+  for (cli::TreeRow& row : rows) {
+    const std::size_t n = row.heads.size();
+    trees.emplace_back(row.sentence, to_numpy(std::move(row.heads), {n}), std::move(row.labels),
+                       row.log_prob);
+  }
+  return {std::move(trees), failed};
 }
 
 class ConlluWriter {
@@ -115,6 +142,7 @@ std::tuple<std::size_t, std::size_t, std::size_t, std::size_t, std::size_t> eval
 
 void init_files(nb::module_& m) {
   m.def("read_conllu", &read_conllu, "path"_a);
+  m.def("read_conllu_trees", &read_conllu_trees, "path"_a);
   nb::class_<ConlluWriter>(m, "ConlluWriter")
       .def(nb::init<const std::string&, bool, bool>(), "path"_a, "many"_a, "ranked"_a)
       .def("sentence", &ConlluWriter::sentence, "number"_a, "words"_a, "lines"_a, "line_of_word"_a)

@@ -22,6 +22,7 @@ NB_MODULE(_taproot, m) {
   init_estimate(m);
   init_files(m);
   init_cuda(m);
+  init_cuda_operators(m);
   init_draw(m);
   init_tree(m);
 }

@@ -61,10 +61,10 @@ def read_conllu(path: Path) -> list[Sentence]:
     """
     with open(path, "rb"):
         pass  # A file that cannot be opened raises what Python raises for it.
-    return [Sentence(*block) for block in _taproot.read_conllu(_file(path))]
+    return [Sentence(*block) for block in _taproot.read_conllu(file_name(path))]
 
 
-def _file(path: Path) -> str:
+def file_name(path: Path) -> str:
     """The path of a file: to the command line's code "-" and "" are standard input and output."""
     name = os.fspath(path)
     if not name:
@@ -168,7 +168,7 @@ def write_conllu(
         raise ValueError(f"there are trees of {len(heads_of)} sentences, and words of {len(given)}")
     labels_of = None if labels is None else _table(labels, single, several)
     numbers_of = {name: _table(values, single, True) for name, values in numbers.items()}
-    writer = _taproot.ConlluWriter(_file(path), several, ranked)
+    writer = _taproot.ConlluWriter(file_name(path), several, ranked)
     for b, sentence in enumerate(given):
         words, lines, line_of_word = _words_of(sentence, b)
         n = len(words)

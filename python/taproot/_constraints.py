@@ -11,6 +11,11 @@ import numpy.typing as npt
 from . import _taproot
 from ._arrays import as_count, as_trees
 
+NOT_OF_A_BATCH = (
+    "constraints of a batch must be one taproot.Constraints, which holds for all sentences, or a list with one (or "
+    "None) per sentence"
+)
+
 
 class Constraints:
     """What the trees of a sentence must and must not have. Words and heads are 1..n, 0 is ROOT.
@@ -96,24 +101,41 @@ def _node(value: int, name: str) -> int:
     return node
 
 
+def shared_core(constraints: Constraints, words: Any) -> _taproot.Constraints:
+    """The constraints that all sentences of a batch share, where `words` says how many words each of them has.
+
+    ValueError, naming the sentence, if one does not have the words that the constraints name.
+    """
+    core = constraints._core()
+    for index, n in np.ndenumerate(words):
+        if not core.fits(int(n)):
+            which = index[0] if len(index) == 1 else index
+            raise ValueError(
+                f"constraints{constraints._misfit(int(n))}, given for all sentences, is not about sentence {which}, "
+                f"which has {n} words: give a list with one Constraints (or None) per sentence"
+            )
+    return core
+
+
 def allowed_edges(constraints: Any, batch: tuple[int, ...], words: Any, n: int) -> npt.NDArray[np.bool_]:
     """The masks of a batch of sentences, shape (*batch, n+1, n+1), True where nothing is said.
 
-    `constraints` are those of one sentence if `batch` is (), else a list with one (or None) per sentence, nested as
-    `batch` has axes; `words` has the shape `batch`.
+    `constraints` are those of one sentence, which hold for all sentences of a batch; or a list with one (or None) per
+    sentence, nested as `batch` has axes; `words` has the shape `batch`.
     """
     out = np.ones((*batch, n + 1, n + 1), np.bool_)
-    if not batch:
-        if not isinstance(constraints, Constraints):
-            raise ValueError("constraints of a single sentence must be one taproot.Constraints")
-        side = int(words) + 1
-        out[:side, :side] = constraints.allowed(side - 1)
+    if isinstance(constraints, Constraints):
+        of_each = np.reshape(words, -1).tolist()
+        if batch:
+            shared_core(constraints, words)
+        masks = {own: constraints.allowed(own) for own in set(of_each)}
+        for mask, own in zip(out.reshape(-1, n + 1, n + 1), of_each):
+            mask[: own + 1, : own + 1] = masks[own]
         return out
+    if not batch:
+        raise ValueError("constraints of a single sentence must be one taproot.Constraints")
     if not isinstance(constraints, (list, tuple)):
-        raise ValueError(
-            "constraints of a batch must be a list, one (or None) per sentence; "
-            f"for the same in all, give [constraints] * {batch[0]}"
-        )
+        raise ValueError(NOT_OF_A_BATCH)
     if len(constraints) != batch[0]:
         raise ValueError(f"constraints must be {batch[0]}, one (or None) per sentence, not {len(constraints)}")
     for b, own in enumerate(constraints):

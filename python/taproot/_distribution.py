@@ -27,7 +27,7 @@ from ._arrays import (
     is_list_of,
     pad,
 )
-from ._constraints import Constraints
+from ._constraints import NOT_OF_A_BATCH, Constraints, shared_core
 from ._draw import Drawing, as_words
 from ._errors import raise_failures
 from ._iterator import KBestIterator, WithoutReplacementIterator
@@ -65,7 +65,8 @@ class DependencyTrees:
     root
         ``"single"``: exactly one word hangs off ROOT; ``"multi"``: at least one.
     constraints
-        A ``Constraints``; for a batch a list with one (or None) per sentence.
+        A ``Constraints``, which holds for all sentences of a batch, each of which must have the words that it names;
+        or a list with one (or None) per sentence.
     label_scores
         Shape of scores and one more axis, of labels: the weight of edge h -> m with label l is
         ``exp(scores[h, m] + label_scores[h, m, l])``. Sampled and decoded trees then have labels; all else is about
@@ -192,15 +193,14 @@ class DependencyTrees:
         return self._arrangement.labels_turned(array)  # type: ignore[no-any-return]
 
     def _constraints_of(self, constraints: Any) -> list[_taproot.Constraints]:
-        if self._single and isinstance(constraints, Constraints):
+        if isinstance(constraints, Constraints):
+            if not self._single:
+                return [shared_core(constraints, self._all_lengths())] * self._batch
             constraints = [constraints]
         elif self._single:
             raise ValueError("constraints of a single sentence must be one taproot.Constraints")
         elif not isinstance(constraints, (list, tuple)):
-            raise ValueError(
-                "constraints of a batch must be a list, one (or None) per sentence; "
-                f"for the same in all, give [constraints] * {self._batch}"
-            )
+            raise ValueError(NOT_OF_A_BATCH)
         if len(constraints) != self._batch:
             raise ValueError(f"constraints must be {self._batch}, one (or None) per sentence, not {len(constraints)}")
         found = []
@@ -283,10 +283,11 @@ class DependencyTrees:
             raise IndexError(f"there are {self._batch} sentences, and no sentence {sentence}") from None
         side = int(self._all_lengths()[b]) + 1
         array, label_array = self._matrix, self._label_array
+        shared = self._constraints is None or isinstance(self._constraints, Constraints)
         own = DependencyTrees(
             array[b, :side, :side],
             root=self._root,
-            constraints=None if self._constraints is None else self._constraints[b],
+            constraints=self._constraints if shared else self._constraints[b],
             label_scores=None if label_array is None else label_array[b, :side, :side],
             ids=b if self._ids is None else self._ids[b],
             on_error="raise" if self._raise else "status",

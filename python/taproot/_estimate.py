@@ -90,8 +90,8 @@ def interval(values: npt.ArrayLike, level: float = 0.95) -> Interval:
     """A confidence interval for E[f], from the value f of each of k independent trees, (k,) or (k, B).
 
     It holds E[f] with probability ``level``, approximately: mean plus or minus t standard errors, with Student's t for
-    k - 1 degrees of freedom. Booleans are events, whose probability gets Wilson's interval, which stays within 0 and 1
-    and has a width also if no tree, or every tree, has the event. For trees without replacement use
+    k - 1 degrees of freedom. Booleans are events, whose probability gets Jeffreys' interval, which stays within 0 and
+    1 and has a width also if no tree, or every tree, has the event. For trees without replacement use
     ``WithoutReplacementSample.interval``. From a single tree it is everything.
 
     >>> d = taproot.DependencyTrees(np.zeros((4, 4)))

@@ -6,14 +6,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from . import _taproot
 from ._arrays import Int32, as_integers
 from ._conllu import Sentence, count_words, label_text, read_conllu
-from ._results import BestTrees, LabeledTrees
+from ._results import BestTrees, LabeledTrees, WithoutReplacementSample
+from ._tensors import WithoutReplacementSample as TensorSample
+from ._tree_files import TreeFile, read_trees
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,8 @@ class Attachment:
     """How many words have the right head: counts over all trees, and the shares ``uas``, ``las`` and ``exact_match``.
 
     ``words`` counts the words with a gold head, ``heads`` those whose head is right, ``labels`` those whose head and
-    label are right (None without labels), ``trees`` the trees, ``exact`` those with all heads right.
+    label are right (None without labels), ``trees`` the trees, ``exact`` those with all heads right. ``sentences`` of
+    the ``gold_sentences`` that there are have been compared; ``failed`` counts sentences that are said to have no tree.
     """
 
     words: int
@@ -29,6 +32,9 @@ class Attachment:
     labels: int | None
     trees: int
     exact: int
+    sentences: int
+    gold_sentences: int
+    failed: int
 
     @property
     def uas(self) -> float:
@@ -77,6 +83,44 @@ def _trees(entry: Any, name: str, b: int) -> Int32:
     return np.ascontiguousarray(np.atleast_2d(array), np.int32)
 
 
+@dataclass
+class _Found:
+    """What is compared: entry b has the trees (k, n) of gold sentence ``numbers[b]``, their labels and log_prob."""
+
+    name: str
+    numbers: list[int]
+    heads: list[Any]
+    labels: list[Any] | None
+    log_prob: list[Any] | None  # None where nothing tells which tree is the best.
+    failed: int = 0
+
+
+def _of_file(file: TreeFile) -> _Found:
+    labeled = all(labels is not None for of_sentence in file.labels for labels in of_sentence)
+    log_prob = [[-np.inf if p is None or np.isnan(p) else p for p in of_sentence] for of_sentence in file.log_prob]
+    return _Found(file.name, file.numbers, file.heads, file.labels if labeled else None, log_prob, file.failed)
+
+
+def _of_arrays(trees: Any, labels: Any, one_sentence: bool) -> _Found:
+    log_prob: Any = None
+    if isinstance(trees, (LabeledTrees, BestTrees, WithoutReplacementSample, TensorSample)):
+        labels = trees.labels if labels is None else labels
+        log_prob = getattr(trees, "score", getattr(trees, "log_prob", None))
+        trees = trees.heads
+    heads = _rows(trees, "trees")
+    if one_sentence and len(heads) != 1 and len(heads) > 0 and np.ndim(heads[0]) == 1:
+        heads = [np.stack(heads)]  # Several trees of one sentence.
+    of_labels = None if labels is None else _rows(labels, "labels")
+    if of_labels is not None and len(of_labels) != len(heads):
+        of_labels = [np.stack(of_labels)] if len(heads) == 1 else of_labels
+    if log_prob is not None:
+        by_tree = np.asarray(log_prob)
+        log_prob = [by_tree] if by_tree.ndim == 1 else [by_tree[:, b] for b in range(by_tree.shape[1])]
+    elif all(np.ndim(own) == 1 or len(own) == 1 for own in heads):
+        log_prob = [[0.0]] * len(heads)  # The only tree is the best.
+    return _Found("trees", list(range(len(heads))), heads, of_labels, log_prob)
+
+
 def evaluate(
     trees: Any,
     gold: Any,
@@ -84,6 +128,7 @@ def evaluate(
     gold_labels: Any = None,
     *,
     label_names: Sequence[str] | None = None,
+    over: Literal["best", "mean"] | None = None,
 ) -> Attachment:
     """Compares trees with gold trees: attachment scores (UAS, LAS) and exact matches.
 
@@ -91,68 +136,97 @@ def evaluate(
     ----------
     trees
         Heads of shape (n,), (B, N) or (k, B, N), as ``argmax``, ``mbr`` and ``sample`` give them; or what they give
-        with labels; or the result of ``kbest``; or a list with the heads of each sentence. Rows of -1 are not trees and
-        are left out. Trees of a layout ``"+root"`` may have their entry of -1 for ROOT.
+        with labels; or the result of ``kbest`` or ``sample_without_replacement``; or a list with the heads of each
+        sentence; or the path of a file of trees that the command line or ``write_conllu`` wrote (jsonl, npz or conllu,
+        by its ending). Rows of -1 are not trees and are left out. Trees of a layout ``"+root"`` may have their entry
+        of -1 for ROOT. There may be trees of a part of the gold sentences: a file says of which, and others are trees
+        of the first ones.
     gold
         Heads likewise, one tree per sentence, or the sentences of ``read_conllu``, or the path of a CoNLL-U file. A
-        word whose gold head is negative is not counted.
+        word whose gold head is negative (``_`` in a file) is not counted.
     labels, gold_labels
         The labels of the trees and of the gold trees, numbers or texts, of the shape of their heads. Those of labeled
-        trees and of sentences need not be given.
+        trees, files and sentences need not be given. Where a gold sentence has words without a relation (``_``), or a
+        file has trees without labels, ``las`` is None.
     label_names
         The names of numbered labels, needed where the other labels are texts.
+    over
+        Of several trees per sentence, ``"best"`` takes the most probable one and ``"mean"`` all of them. As on the
+        command line, the default is ``"best"`` for a file; for anything else it is ``"mean"``.
 
     >>> found = taproot.evaluate([[2, 0, 2], [0, 1, -1]], [[2, 0, 2], [0, 0, -1]])
     >>> found.uas, found.exact_match
     (0.8, 0.5)
     """
-    if isinstance(trees, (LabeledTrees, BestTrees)):
-        labels = trees.labels if labels is None else labels
-        trees = trees.heads
+    if over not in (None, "best", "mean"):
+        raise ValueError(f'over must be "best" or "mean", not {over!r}')
+    gold_name, of_sentences = "gold", False
     if isinstance(gold, (str, os.PathLike)):
-        gold = read_conllu(gold)
+        gold_name, gold = os.fspath(gold), read_conllu(gold)
     if isinstance(gold, Sentence):
         gold = [gold]
     if isinstance(gold, (list, tuple)) and gold and isinstance(gold[0], Sentence):
-        gold_labels = [s.labels for s in gold] if gold_labels is None and labels is not None else gold_labels
+        of_sentences = gold_labels is None
+        gold_labels = [s.labels for s in gold] if gold_labels is None else gold_labels
         gold = [s.heads for s in gold]
-    if (labels is None) != (gold_labels is None):
+    wanted = _rows(gold, "gold")
+    if isinstance(trees, (str, os.PathLike)):
+        if labels is not None:
+            raise ValueError("labels are for trees that are arrays: a file of trees has its own")
+        found, over = _of_file(read_trees(trees)), over or "best"
+    else:
+        found, over = _of_arrays(trees, labels, len(wanted) == 1 and np.ndim(wanted[0]) == 1), over or "mean"
+    if found.labels is None and of_sentences or gold_labels is None and found.name != "trees":
+        found.labels = gold_labels = None
+    if (found.labels is None) != (gold_labels is None):
         raise ValueError("labels and gold_labels must be given both, or neither")
-    found, wanted = _rows(trees, "trees"), _rows(gold, "gold")
-    if len(wanted) == 1 and np.ndim(wanted[0]) == 1 and len(found) != 1 and np.ndim(found[0]) == 1:
-        found = [np.stack(found)]  # Several trees of one sentence.
-    if len(found) != len(wanted):
-        raise ValueError(f"there are trees of {len(found)} sentences, and gold trees of {len(wanted)}")
-    of_found = None if labels is None else _rows(labels, "labels")
     of_wanted = None if gold_labels is None else _rows(gold_labels, "gold_labels")
     numbers = _Numbers()
-    sums = np.zeros(5, np.int64)
-    for b, (entry, own) in enumerate(zip(found, wanted)):
-        heads, gold_heads = _trees(entry, "trees", b), _trees(own, "gold", b)
+    sums, compared, failed, labeled = np.zeros(5, np.int64), 0, found.failed, found.labels is not None
+    for b, number in enumerate(found.numbers):
+        if number >= len(wanted):
+            raise ValueError(
+                f"{gold_name} has {len(wanted)} sentences, but {found.name} has trees of sentence {number}"
+            )
+        heads, gold_heads = _trees(found.heads[b], "trees", number), _trees(wanted[number], "gold", number)
         n = gold_heads.shape[1]
         if len(gold_heads) != 1:
-            raise ValueError(f"gold has {len(gold_heads)} trees of sentence {b}, not one")
+            raise ValueError(f"gold has {len(gold_heads)} trees of sentence {number}, not one")
         width = heads.shape[1]
         rooted = width > n and _has_root(heads)
         heads = heads[:, 1:] if rooted else heads
         if heads.shape[1] < n or (heads[:, n:] != -1).any():
             raise ValueError(
-                f"sentence {b} has {count_words(heads)} words in trees, but {n} in gold{_root_hint(width, n, rooted)}"
+                f"sentence {number} has {count_words(heads)} words in {found.name}, but {n} in {gold_name}"
+                f"{_root_hint(width, n, rooted)}"
             )
-        for s, tree in enumerate(heads[:, :n]):
-            if (tree == -1).all():
-                continue
+        chosen = [s for s, tree in enumerate(heads[:, :n]) if (tree != -1).any()]
+        compared, failed = compared + bool(chosen), failed + (not chosen)
+        for s in chosen if over == "mean" else _best(chosen, found.log_prob, b):
             pair: tuple[Int32 | None, Int32 | None] = (None, None)
-            if of_found is not None and of_wanted is not None:
-                of_tree = _labels(of_found[b], s, n, "labels", b, rooted)
-                of_gold = _labels(of_wanted[b], 0, n, "gold_labels", b)
-                of_tree, of_gold = _alike(of_tree, of_gold, gold_heads[0], label_names, b)
+            if found.labels is not None and of_wanted is not None:
+                of_tree = _labels(found.labels[b], s, n, "labels", number, rooted)
+                of_gold = _labels(of_wanted[number], 0, n, "gold_labels", number)
+                labeled &= not (of_sentences and "_" in of_gold)
+                of_tree, of_gold = _alike(of_tree, of_gold, gold_heads[0], label_names, number)
                 pair = (numbers(of_tree), numbers(of_gold))
-            sums += _taproot.evaluate(np.ascontiguousarray(tree), gold_heads[0], *pair)
-    words, right, labeled, count, exact = (int(x) for x in sums)
+            sums += _taproot.evaluate(np.ascontiguousarray(heads[s, :n]), gold_heads[0], *pair)
+    if compared == 0:
+        all_failed = f": all of its {failed} sentences failed" if failed else ""
+        raise ValueError(f"{found.name} has no trees to compare{all_failed}")
+    words, right, right_labels, count, exact = (int(x) for x in sums)
     if words == 0:
         raise ValueError("there is nothing to compare: no word of a tree has a gold head")
-    return Attachment(words, right, None if of_found is None else labeled, count, exact)
+    return Attachment(words, right, right_labels if labeled else None, count, exact, compared, len(wanted), failed)
+
+
+def _best(chosen: list[int], log_prob: list[Any] | None, b: int) -> list[int]:
+    if log_prob is None:
+        raise ValueError(
+            'over="best" needs trees that know their probability: a file, or the result of kbest or '
+            "sample_without_replacement"
+        )
+    return [max(chosen, key=lambda s: log_prob[b][s])] if chosen else []
 
 
 def _has_root(heads: Int32) -> bool:
@@ -169,7 +243,8 @@ def _root_hint(width: int, n: int, rooted: bool) -> str:
 
 
 def _labels(of_sentence: Any, s: int, n: int, name: str, b: int, rooted: bool = False) -> list[Any]:
-    row = list(of_sentence[s] if np.ndim(of_sentence) == 2 else of_sentence)
+    several = len(of_sentence) > 0 and not isinstance(of_sentence[0], str) and np.ndim(of_sentence[0]) == 1
+    row = list(of_sentence[s] if several else of_sentence)
     row = row[1:] if rooted and len(row) > n else row
     if len(row) < n:
         raise ValueError(f"{name} of sentence {b} has {len(row)} labels, but the sentence has {n} words")

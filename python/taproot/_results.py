@@ -15,6 +15,13 @@ from ._estimate import Estimate, Interval, Values, as_level
 from ._record import Record
 
 
+def sizes(result: Any) -> str:
+    """How many trees a result has, for repr(). Only shapes are read, because tensors may be traced or on a device."""
+    trees, *batch, words = result.heads.shape
+    of_batch = f"trees<={trees}, sentences={'x'.join(map(str, batch))}, words<={words}"
+    return (of_batch if batch else f"trees={trees}, words={words}") + ("" if result.labels is None else ", labeled")
+
+
 @dataclass(frozen=True, eq=False)
 class LabeledTrees(Record):
     """Heads and labels, of one shape: entry i of a tree is that of word i + 1; padding is -1."""
@@ -23,7 +30,7 @@ class LabeledTrees(Record):
     labels: Int32
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BestTrees:
     """The best trees, in order. ``heads`` has shape (k, n); of a batch (k, B, N).
 
@@ -40,8 +47,11 @@ class BestTrees:
     def __len__(self) -> int:
         return len(self.heads)
 
+    def __repr__(self) -> str:
+        return f"BestTrees({sizes(self)})"
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class WithoutReplacementSample:
     """Different trees, in the order in which they were sampled.
 
@@ -123,8 +133,8 @@ class WithoutReplacementSample:
         >>> import numpy as np, taproot
         >>> d = taproot.DependencyTrees(np.zeros((4, 4)))
         >>> s = d.sample_without_replacement(100)
-        >>> bool(s.exhausted), len(s)
-        (True, 9)
+        >>> s
+        WithoutReplacementSample(trees=9, words=3, exhausted=True)
         >>> mean, standard_error = s.estimate(s.heads[:, 0] == 0)  # P(word 1 hangs off ROOT)
         >>> round(mean, 12), standard_error
         (0.333333333333, 0.0)
@@ -141,7 +151,7 @@ class WithoutReplacementSample:
 
         It holds E[f] with probability ``level``, approximately: ``estimate`` plus or minus t standard errors, with
         Student's t for as many trees as effectively tell about the mass that is left. Booleans are events, whose
-        probability gets Wilson's interval (see ``taproot.interval``). A point where all trees are in the sample.
+        probability gets Jeffreys' interval (see ``taproot.interval``). A point where all trees are in the sample.
 
         >>> d = taproot.DependencyTrees(np.zeros((6, 6)))
         >>> s = d.sample_without_replacement(300, seed=3)  # Of 625 trees.
@@ -160,6 +170,11 @@ class WithoutReplacementSample:
 
     def __len__(self) -> int:
         return len(self.heads)
+
+    def __repr__(self) -> str:
+        each = np.atleast_1d(self.exhausted)
+        exhausted = f"{each.sum()} of {each.size} sentences" if self.log_prob.ndim > 1 else str(bool(each[0]))
+        return f"WithoutReplacementSample({sizes(self)}, exhausted={exhausted})"
 
 
 @dataclass(frozen=True, eq=False)

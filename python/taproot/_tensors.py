@@ -12,7 +12,7 @@ from . import _results
 from ._estimate import Estimate, Interval
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WithoutReplacementSample:
     """Different trees, in the order in which they were drawn, as tensors.
 
@@ -53,6 +53,9 @@ class WithoutReplacementSample:
 
     def __len__(self) -> int:
         return len(self.heads)
+
+    def __repr__(self) -> str:
+        return f"WithoutReplacementSample({_results.sizes(self)})"
 
 
 def as_array(value: Any) -> Any:

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scores on a CUDA device: what ``taproot.DependencyTrees`` is for those in memory, with tensors in and out.
+"""Scores on a CUDA device: what ``_torch_cpu.CpuTrees`` is for those in memory, with tensors in and out.
 
-All work is done by ``CudaDependencyTrees`` on PyTorch's current stream. It keeps the factors of the batch on the
-device, so that later questions do not eliminate again. The outcomes of the sentences are copied to the host once;
-sentences that only the CPU can answer are answered there. What a device does not do raises an error.
+What a training step asks goes to ``cuda_infer``, ``cuda_hessian_product`` and ``cuda_argmax`` of the library, on
+PyTorch's current stream and in PyTorch's memory: nothing is copied to the host or waited for, so that CUDA graphs can
+capture it. A sentence without an answer has NaN, or -inf and 0 if it has no tree. The rest is asked of a
+``CudaDependencyTrees``, which keeps its factors on the device; samples look at the outcomes of the sentences, since
+those beyond the range of double are sampled by the CPU. What a device does not do raises an error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from ._arrays import as_count, as_seed
 from ._distribution import Root
 from ._errors import raise_failures
 from ._results import WithoutReplacementSample
+from ._torch_cpu import Answers
 
 # One per device and precision. Each keeps the memory that it has used, in the order of streams.
 _devices: dict[tuple[int, str], _taproot.Cuda] = {}
@@ -43,52 +45,182 @@ def _cuda(device: int, precision: str) -> _taproot.Cuda:
     return _devices[key]
 
 
-class CudaTrees:
-    """A flat batch (B, N+1, N+1) on a CUDA device, with checked numbers of words (B,)."""
+# How many bytes of memory a question needs, which depends on the device.
 
-    def __init__(self, scores: Tensor, lengths: Tensor | None, root: Root) -> None:
-        if not _taproot.cuda_available():
-            why = _taproot.cuda_description()
-            raise RuntimeError(f"scores are on {scores.device}, and taproot cannot work there: {why}")
-        if root != "single" and root != "multi":
-            raise ValueError(f'root must be "single" or "multi", not {root!r}')
-        if scores.dtype not in (torch.float32, torch.float64):
-            scores = scores.float()
-        self._scores = scores.detach().resolve_neg()
+
+@lru_cache(maxsize=4096)
+def _infer_bytes(device: int, *question: Any) -> int:
+    return _taproot.cuda_infer_bytes(*question)
+
+
+@lru_cache(maxsize=4096)
+def _hessian_bytes(device: int, *question: Any) -> int:
+    return _taproot.cuda_hessian_bytes(*question)
+
+
+@lru_cache(maxsize=4096)
+def _argmax_bytes(device: int, *question: Any) -> int:
+    return _taproot.cuda_argmax_bytes(*question)
+
+
+@lru_cache(maxsize=1)
+def _require_cuda(device: Any) -> None:
+    if not _taproot.cuda_available():
+        why = _taproot.cuda_description()
+        raise RuntimeError(f"scores are on {device}, and taproot cannot work there: {why}")
+
+
+class CudaTrees:
+    """The distributions of scores (..., N+1, N+1), float32 or float64, with numbers of words (...).
+
+    If `check`, a sentence without an answer raises an exception, which waits for the device.
+    """
+
+    def __init__(self, scores: Tensor, words: Tensor | None, root: Root, check: bool) -> None:
+        _require_cuda(scores.device)
+        self._batch = scores.shape[:-2]
+        self._n = scores.shape[-1] - 1
+        scores = scores.detach().resolve_neg()
+        self._scores = scores if scores.ndim == 3 else scores.reshape(-1, self._n + 1, self._n + 1)
+        self._words: Tensor | None = None
+        if words is not None:
+            flat = words if words.ndim == 1 else words.reshape(-1)
+            self._words = flat.to(scores.device, torch.int32).contiguous()
         self._root: Root = root
-        self._batch, self._n = len(scores), scores.shape[-1] - 1
-        self._lengths: Tensor | None = None
-        if lengths is not None:
-            self._lengths = lengths.to(scores.device, torch.int32).contiguous()
-        self._trees = self._factored("float64" if scores.dtype == torch.float64 else "float32", keep=True)
+        self._check = check
+        self._device = scores.device.index or 0
 
     def __len__(self) -> int:
-        return self._batch
+        return len(self._scores)
 
     @property
-    def lengths(self) -> Tensor:
-        if self._lengths is not None:
-            return self._lengths
-        return self._full((self._batch,), torch.int32, self._n)
-
-    def _factored(self, precision: str, keep: bool) -> _taproot.CudaDependencyTrees:
-        cuda = _cuda(self._scores.device.index or 0, precision)
-        return _taproot.CudaDependencyTrees(cuda, self._scores, self._lengths, self._root, None, keep)
+    def decoder(self) -> CudaTrees:
+        return self
 
     @property
     def _stream(self) -> int:
-        return int(torch.cuda.current_stream(self._scores.device).cuda_stream)
+        return int(torch._C._cuda_getCurrentRawStream(self._device))
 
-    def _empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    def _empty(self, shape: Any, dtype: torch.dtype) -> Tensor:
         return torch.empty(shape, dtype=dtype, device=self._scores.device)
 
-    def _full(self, shape: tuple[int, ...], dtype: torch.dtype, value: float) -> Tensor:
+    def _full(self, shape: Any, dtype: torch.dtype, value: float) -> Tensor:
         return torch.full(shape, value, dtype=dtype, device=self._scores.device)
 
-    def _edges(self, dtype: torch.dtype) -> Tensor:
-        shape = (self._batch, self._n + 1, self._n + 1)
-        # What lies beyond a sentence's length is not written.
-        return self._empty(shape, dtype) if self._lengths is None else self._full(shape, dtype, 0)
+    def _question(self) -> tuple[Any, ...]:
+        """The scores as the library's operators take them."""
+        scores, words = self._scores, self._words
+        return (
+            scores.data_ptr(),
+            scores.dtype == torch.float64,
+            len(scores),
+            self._n,
+            *scores.stride(),
+            0 if words is None else words.data_ptr(),
+            self._root == "multi",
+        )
+
+    def _call(self, function: Any, bytes_of: Any, sizes: tuple[Any, ...], *arguments: Any) -> None:
+        """function(*arguments, workspace, its bytes, stream) on the device of the scores."""
+        if not len(self):
+            return
+        if torch.cuda.current_device() != self._device:
+            with torch.cuda.device(self._device):
+                return self._call(function, bytes_of, sizes, *arguments)
+        scores = self._scores
+        count = bytes_of(self._device, scores.dtype == torch.float64, len(scores), self._n, *sizes)
+        workspace = torch.empty(count, dtype=torch.uint8, device=scores.device)
+        function(*arguments, workspace.data_ptr(), count, self._stream)
+
+    def infer(self, heads: Tensor | None, entropy: bool, marginals: bool, slope: bool = False) -> Answers:
+        """log Z (...), entropies (...), marginals (..., N+1, N+1) and log p (k, ...) of heads (k, ..., N).
+
+        With `slope` the gradient of the first tree's log p takes the place of the marginals.
+        """
+        dtype, scores = self._scores.dtype, self._scores
+        log_z = self._empty(self._batch, dtype)
+        h = self._empty(self._batch, dtype) if entropy else None
+        p = self._empty((*self._batch, self._n + 1, self._n + 1), dtype) if marginals else None
+        outcomes = self._empty((len(scores), 3), torch.int32) if self._check else None
+        log_prob, trees = None, None
+        if heads is not None:
+            trees = self._trees_given(heads)
+            log_prob = self._empty(heads.shape[:-1], torch.float64)
+        side = self._n + 1
+        self._call(
+            _taproot.cuda_infer,
+            _infer_bytes,
+            (entropy, marginals),
+            *self._question(),
+            log_z.data_ptr(),
+            0 if h is None else h.data_ptr(),
+            0 if p is None else p.data_ptr(),
+            side * side,
+            side,
+            1,
+            0 if outcomes is None else outcomes.data_ptr(),
+            0 if trees is None else len(trees),
+            0 if trees is None else trees.data_ptr(),
+            0 if log_prob is None else log_prob.data_ptr(),
+            slope,
+        )
+        if outcomes is not None:
+            self._out_of_range(outcomes)
+        return log_z, h, p, None if log_prob is None else log_prob.to(dtype)
+
+    def log_prob(self, heads: Tensor, slope: bool) -> tuple[Tensor, Tensor | None]:
+        """log p (...) of heads (..., N), and its gradient (..., N+1, N+1)."""
+        _, _, of_edges, log_prob = self.infer(heads[None], False, slope, slope)
+        assert log_prob is not None
+        return log_prob[0], of_edges
+
+    def _trees_given(self, heads: Tensor) -> Tensor:
+        if heads.device != self._scores.device:
+            raise ValueError(f"heads are on {heads.device}, and the scores on {self._scores.device}")
+        # Clamped, so that a head that does not exist is none in 32 bits either.
+        return heads.clamp(-2, self._n + 1).to(torch.int32).contiguous()
+
+    def hessian_product(self, direction: Tensor) -> Tensor:
+        """The Hessian of log Z times a matrix per sentence, in the dtype of the scores."""
+        direction = direction.detach().resolve_neg().contiguous()
+        out = self._empty(direction.shape, self._scores.dtype)
+        self._call(
+            _taproot.cuda_hessian_product,
+            _hessian_bytes,
+            (),
+            *self._question(),
+            direction.data_ptr(),
+            direction.dtype == torch.float64,
+            out.data_ptr(),
+            out.dtype == torch.float64,
+        )
+        return out
+
+    def argmax(self) -> Tensor:
+        """The best trees, [B, N], of -1 where a sentence has none."""
+        heads = self._empty((len(self), self._n), torch.int32)
+        outcomes = self._empty((len(self), 3), torch.int32) if self._check else None
+        self._call(
+            _taproot.cuda_argmax,
+            _argmax_bytes,
+            (),
+            *self._question(),
+            0 if outcomes is None else outcomes.data_ptr(),
+            heads.data_ptr(),
+        )
+        if outcomes is not None:
+            self._out_of_range(outcomes)
+        return heads
+
+    # What needs an object that keeps its factors.
+
+    @cached_property
+    def _kept(self) -> _taproot.CudaDependencyTrees:
+        return self._factored("float64" if self._scores.dtype == torch.float64 else "float32", keep=True)
+
+    def _factored(self, precision: str, keep: bool) -> _taproot.CudaDependencyTrees:
+        cuda = _cuda(self._device, precision)
+        return _taproot.CudaDependencyTrees(cuda, self._scores, self._words, self._root, None, keep)
 
     def _out_of_range(self, outcomes: Tensor) -> list[int]:
         """The sentences that only the CPU can answer. Raises where one has no answer."""
@@ -97,85 +229,51 @@ class CudaTrees:
             name = _taproot.cuda_status(status)
             if name == "out_of_range":
                 rest.append(b)
+            elif name == "bad_length":
+                raise ValueError(f"the length of sentence {b} is negative or more than {self._n} words")
             elif name != "ok":
                 failures.append((b, name, _taproot.describe_outcome(status, head, modifier, b)))
         if failures:
             raise_failures(failures)
         return rest
 
-    @cached_property
-    def _rest(self) -> list[int]:
-        outcomes = self._empty((self._batch, 3), torch.int32)
-        self._trees.outcomes(outcomes, self._stream)
+    def root_marginals(self) -> Tensor:
+        """p(0 -> m), shape (..., N)."""
+        out = self._full((len(self), self._n), torch.float64, 0 if self._words is not None else torch.nan)
+        self._kept.root_marginals(out, self._stream)
+        return out.reshape((*self._batch, self._n)).to(self._scores.dtype)
+
+    def divergence(self, other: CudaTrees, relative: bool) -> Tensor:
+        out = self._full((len(self),), torch.float64, torch.nan)
+        ask = self._kept.kl_divergence if relative else self._kept.cross_entropy
+        ask(other._kept, out, self._stream)
+        return out.reshape(self._batch).to(self._scores.dtype)
+
+    def mbr(self) -> Tensor:
+        """The trees with the largest expected number of right heads, [B, N]."""
+        if self._check:
+            self._check_outcomes()
+        heads = self._full((len(self), self._n), torch.int32, -1)
+        self._kept.mbr(heads, self._stream)
+        return heads
+
+    def _check_outcomes(self) -> list[int]:
+        outcomes = self._empty((len(self), 3), torch.int32)
+        self._kept.outcomes(outcomes, self._stream)
         return self._out_of_range(outcomes)
 
     def _on_cpu(self, sentences: list[int]) -> _distribution.DependencyTrees:
+        words = None if self._words is None else self._words[sentences].cpu().numpy()
         return _distribution.DependencyTrees(
-            self._scores[sentences].cpu().numpy(),
-            self.lengths[sentences].cpu().numpy(),
-            self._root,
-            ids=np.array(sentences, np.int64),
-            copy=False,
+            self._scores[sentences].cpu().numpy(), words, self._root, ids=np.array(sentences, np.int64), copy=False
         )
-
-    def _finished(
-        self, out: Tensor, axis: int, ask: Callable[[_distribution.DependencyTrees, list[int]], Any]
-    ) -> Tensor:
-        """The answers, with those of sentences that only the CPU has, along an axis of sentences."""
-        rest = self._rest
-        if rest:
-            found = torch.from_numpy(np.ascontiguousarray(ask(self._on_cpu(rest), rest))).to(out)
-            out.index_copy_(axis, torch.tensor(rest, device=out.device), found)
-        return out
-
-    def log_partition(self) -> Tensor:
-        """In float64."""
-        out = self._empty((self._batch,), torch.float64)
-        self._trees.log_partition(out, self._stream)
-        return self._finished(out, 0, lambda cpu, _: cpu.log_partition())
-
-    def marginals(self) -> Tensor:
-        """In the dtype of the scores. Asked first, it finds log Z and the entropy too, in the same launch."""
-        out = self._edges(self._scores.dtype)
-        self._trees.marginals(out, self._stream)
-        return self._finished(out, 0, lambda cpu, _: cpu.marginals())
-
-    def root_marginals(self) -> Tensor:
-        """In float64, [B, N]."""
-        shape = (self._batch, self._n)
-        out = self._empty(shape, torch.float64) if self._lengths is None else self._full(shape, torch.float64, 0)
-        self._trees.root_marginals(out, self._stream)
-        return self._finished(out, 0, lambda cpu, _: cpu.root_marginals())
-
-    def entropy(self) -> Tensor:
-        """In float64."""
-        out = self._empty((self._batch,), torch.float64)
-        self._trees.entropy(out, self._stream)
-        return self._finished(out, 0, lambda cpu, _: cpu.entropy())
-
-    def hessian_product(self, direction: Tensor) -> Tensor:
-        """In float64; direction [B, N+1, N+1]."""
-        direction = direction.detach().resolve_neg()
-        out = self._edges(torch.float64)
-        self._trees.hessian_product(direction, out, self._stream)
-        return self._finished(
-            out, 0, lambda cpu, rest: cpu._hessian_product(direction[rest].double().cpu().contiguous().numpy())
-        )
-
-    def log_prob(self, heads: Tensor) -> Tensor:
-        """Of trees [k, B, N], in float64; -inf for heads that are not a tree, NaN for rows of -1."""
-        # Clamped, so that a head that does not exist is none in 32 bits either.
-        heads = heads.clamp(-2, self._n + 1).to(torch.int32).contiguous()
-        out = self._empty((len(heads), self._batch), torch.float64)
-        self._trees.log_prob(heads, out, self._stream)
-        return self._finished(out, 1, lambda cpu, rest: cpu.log_prob(heads[:, rest].cpu().numpy()))
 
     def sample(self, k: int, seed: int, algorithm: str) -> Tensor:
         if algorithm != "auto":
             raise ValueError(f'on a device there is the algorithm "auto" alone, not {algorithm!r}')
-        heads = self._empty((as_count(k), self._batch, self._n), torch.int32)
-        outcomes = self._empty((self._batch, 3), torch.int32)
-        self._trees.sample(as_seed(seed), 0, outcomes, heads, self._stream)
+        heads = self._empty((as_count(k), len(self), self._n), torch.int32)
+        outcomes = self._empty((len(self), 3), torch.int32)
+        self._kept.sample(as_seed(seed), 0, outcomes, heads, self._stream)
         rest = self._out_of_range(outcomes)
         if rest:
             heads[:, rest] = torch.from_numpy(self._on_cpu(rest).sample(k, seed)).to(heads)
@@ -184,13 +282,13 @@ class CudaTrees:
     def sample_without_replacement(self, k: int, seed: int, algorithm: str) -> WithoutReplacementSample:
         if algorithm not in ("auto", "beam"):
             raise ValueError(f'on a device there is the algorithm "beam" alone, not {algorithm!r}')
-        count = as_count(k)
-        outcomes = self._empty((self._batch, 3), torch.int32)
-        heads = self._full((count, self._batch, self._n), torch.int32, -1)
-        log_prob, gumbel = (self._full((self._batch, count), torch.float64, -torch.inf) for _ in range(2))
-        weights = self._full((self._batch, count), torch.float64, 0)
-        kappa = self._empty((self._batch,), torch.float64)
-        counts = self._full((self._batch,), torch.int32, 0)
+        count, batch = as_count(k), len(self)
+        outcomes = self._empty((batch, 3), torch.int32)
+        heads = self._full((count, batch, self._n), torch.int32, -1)
+        log_prob, gumbel = (self._full((batch, count), torch.float64, -torch.inf) for _ in range(2))
+        weights = self._full((batch, count), torch.float64, 0)
+        kappa = self._empty((batch,), torch.float64)
+        counts = self._full((batch,), torch.int32, 0)
         # Beams of long sentences are faster in float64, whatever the scores are.
         self._factored("float64", keep=False).sample_without_replacement(
             as_seed(seed), outcomes, heads, log_prob, gumbel, weights, kappa, counts, self._stream
@@ -215,18 +313,8 @@ class CudaTrees:
     def not_here(self, what: str) -> Any:
         raise NotImplementedError(f"{what} is not done on a device: give scores.cpu()")
 
-    def cross_entropy(self, other: Any) -> Any:
-        return self.not_here("a divergence")
-
-    kl_divergence = cross_entropy
-
-    def argmax(self) -> Any:
-        return self.not_here("decoding")
-
-    mbr = argmax
-
     def kbest(self, k: int) -> Any:
-        return self.not_here("decoding")
+        return self.not_here("finding the k best trees")
 
     def expected_tries(self) -> Any:
         return self.not_here("the cost of Wilson's walk")

@@ -1,54 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators of ``taproot.torch``: differentiable functions of scores (..., N+1, N+1), with ROOT first.
 
-The surface (``torch.py``) knows these functions and nothing of what is behind them. Each takes the scores, for their
-gradient, and the distributions that ``factor`` made of them, which keep the factorization of the forward pass, so that
-going back costs no second one.
+There are four: ``infer``, which has log Z, entropies, marginals and log p of given trees from one elimination;
+``log_prob``, which has log p of one tree per sentence with its gradient, as a loss needs it; ``hessian_product``, which
+is the derivative of the marginals; and ``divergence``. Each is written once, as what it
+computes, what it saves and how it goes back, and has three forms: an ``autograd.Function`` for programs that run line
+by line, which costs little; one that works within ``torch.func``; and an operator of ``torch.library``, with its shapes
+known beforehand, for ``torch.compile``.
+
+Numbers of words have shape (...), or are None. ``trees`` are the distributions that ``factor`` made of the scores and
+keep what was found, or None; then an operator makes them for itself. Gradients of marginals and what is summed over
+trees are in float64 until the end.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from . import _distribution
 from ._distribution import Root
+from ._torch_cpu import Answers, CpuTrees
 from ._torch_cuda import CudaTrees
 
-
-def as_numpy(tensor: Tensor, name: str) -> np.ndarray[Any, Any]:
-    """The tensor's memory, without its gradient."""
-    if tensor.device.type != "cpu":
-        raise ValueError(f"{name} is on {tensor.device}, and must be on the CPU or a CUDA device, where the scores are")
-    if tensor.layout != torch.strided:
-        raise ValueError(f"{name} must be a dense tensor")
-    if tensor.dtype == torch.bfloat16:  # NumPy has none; float32 holds every one of them.
-        tensor = tensor.float()
-    return tensor.detach().resolve_neg().numpy()
+Trees = CpuTrees | CudaTrees
 
 
-def flat_matrices(scores: Tensor, name: str, axes: int = 2) -> np.ndarray[Any, Any]:
-    """Matrices (..., N+1, N+1), or with labels behind, as one batch."""
-    array = as_numpy(scores, name)
-    return array if array.ndim == axes + 1 else array.reshape((-1, *array.shape[array.ndim - axes :]))
-
-
-def factor(scores: Tensor, words: Tensor | None, root: Root) -> Any:
-    """The distributions of the scores as one flat batch: a taproot.DependencyTrees, or a CudaTrees.
-
-    `words` are checked numbers of words, shape (B,).
-    """
+def factor(scores: Tensor, words: Tensor | None, root: Root, check: bool) -> Trees:
+    """The distributions of the scores. If `check`, a sentence without an answer raises an exception."""
     if scores.device.type == "cuda":
-        return CudaTrees(scores.detach().reshape(-1, *scores.shape[-2:]), words, root)
-    array = flat_matrices(scores, "scores")
-    return _distribution.DependencyTrees(array, None if words is None else words.numpy(), root, copy=False)
+        return CudaTrees(scores.detach(), words, root, check)
+    return CpuTrees(scores, words, root, check)
 
 
-def _tensor(values: Any, like: Tensor, shape: tuple[int, ...]) -> Tensor:
-    return torch.as_tensor(values).reshape(shape).to(like.dtype)
+def is_traced(*tensors: Any) -> bool:
+    """Whether values cannot be looked at: under ``torch.compile`` and within ``torch.func``."""
+    return torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+
+
+def _root(multi: bool) -> Root:
+    return "multi" if multi else "single"
+
+
+def _made(trees: Any, scores: Tensor, words: Tensor | None, multi: bool) -> Any:
+    return factor(scores, words, _root(multi), check=False) if trees is None else trees
 
 
 def _spread(grad: Tensor) -> Tensor:
@@ -56,16 +53,320 @@ def _spread(grad: Tensor) -> Tensor:
     return grad[..., None, None]
 
 
-# The scores are saved only as what the result depends on. Marginals and what is summed over trees stay in float64 until
-# the end.
+def _in_front(tensor: Any, axis: int | None, size: int, to: int = 0) -> Any:
+    """A tensor whose vmapped axis, or a new one of this size, is at `to`."""
+    if tensor is None:
+        return None
+    if axis is None:
+        return tensor.unsqueeze(to).expand(*tensor.shape[:to], size, *tensor.shape[to:])
+    return tensor.movedim(axis, to)
+
+
+def _filled(scores: Tensor, found: Any) -> Any:
+    """The answers, where those that were not asked for are tensors without elements: None is no tensor."""
+    if isinstance(found, Tensor):
+        return found
+    return tuple(scores.new_empty(0) if answer is None else answer for answer in found)
+
+
+class Operator:
+    """One of the operators, in its three forms.
+
+    ``compute(*arguments, trees)`` is the operator, ``shapes(*arguments)`` gives tensors like its answers, and
+    ``save(ctx, arguments, answers)`` keeps what ``backward(ctx, *gradients)`` needs, which gives a gradient, or None,
+    for each argument. ``over_batch(size, axes, *arguments)`` is for ``vmap``: the arguments with one more axis in the
+    batch, and where the answers have it.
+    """
+
+    def __init__(
+        self,
+        schema: str,
+        compute: Callable[..., Any],
+        shapes: Callable[..., Any],
+        save: Callable[..., None],
+        backward: Callable[..., Any],
+        over_batch: Callable[..., Any],
+    ) -> None:
+        name = schema[: schema.index("(")]
+        torch.library.define(f"taproot::{name}", schema[len(name) :])
+        on_tensors = lambda *arguments: _filled(arguments[0], compute(*arguments, None))
+        torch.library.impl(f"taproot::{name}", ("cpu", "cuda"), on_tensors)
+        torch.library.register_fake(f"taproot::{name}", shapes)
+
+        def save_all(ctx: Any, arguments: Any, trees: Any, eager: bool, answers: Any) -> None:
+            ctx.trees, ctx.eager = trees, eager
+            ctx.set_materialize_grads(False)
+            save(ctx, arguments, answers)
+
+        def go_back(ctx: Any, *grads: Any) -> Any:
+            if all(grad is None for grad in grads):
+                return (None,) * len(ctx.needs_input_grad)
+            return *backward(ctx, *grads), None
+
+        torch.library.register_autograd(
+            f"taproot::{name}",
+            backward,
+            setup_context=lambda ctx, inputs, output: save_all(ctx, inputs, None, False, output),
+        )
+        self._compiled = getattr(torch.ops.taproot, name)
+
+        class Eager(torch.autograd.Function):
+            """The form that costs least."""
+
+            @staticmethod
+            def forward(ctx: Any, *arguments: Any) -> Any:
+                answers = compute(*arguments)
+                save_all(ctx, arguments[:-1], arguments[-1], True, answers)
+                return answers
+
+            backward = staticmethod(go_back)
+
+        class Functional(torch.autograd.Function):
+            """The form for ``torch.func``."""
+
+            @staticmethod
+            def forward(*arguments: Any) -> Any:
+                return _filled(arguments[0], compute(*arguments))
+
+            @staticmethod
+            def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+                save_all(ctx, inputs[:-1], inputs[-1], True, output)
+
+            backward = staticmethod(go_back)
+
+            @staticmethod
+            def vmap(info: Any, axes: Any, *arguments: Any) -> Any:
+                moved, out_axes = over_batch(info.batch_size, axes[:-1], *arguments[:-1])
+                return Functional.apply(*moved, None), out_axes
+
+        self._eager, self._functional = Eager.apply, Functional.apply
+
+    def __call__(self, *arguments: Any, trees: Any = None, eager: bool = True) -> Any:
+        if not eager or torch.compiler.is_compiling():
+            return self._compiled(*arguments)
+        if torch._C._are_functorch_transforms_active():
+            return self._functional(*arguments, trees)
+        return self._eager(*arguments, trees)
+
+
+# infer(scores, heads, words, multi, entropy, marginals): log Z (...), entropies (...), marginals (..., N+1, N+1) and
+# log p (k, ...) of heads (k, ..., N). What is not asked for is None.
+
+
+def _infer(
+    scores: Tensor, heads: Tensor | None, words: Tensor | None, multi: bool, entropy: bool, marginals: bool, trees: Any
+) -> Answers:
+    found: Answers = _made(trees, scores, words, multi).infer(heads, entropy, marginals)
+    return found
+
+
+def _infer_shapes(
+    scores: Tensor, heads: Tensor | None, words: Tensor | None, multi: bool, entropy: bool, marginals: bool
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    batch = scores.shape[:-2]
+    return (
+        scores.new_empty(batch),
+        scores.new_empty(batch if entropy else (0,)),
+        torch.empty_like(scores, memory_format=torch.contiguous_format) if marginals else scores.new_empty(0),
+        scores.new_empty((0,) if heads is None else heads.shape[:-1]),
+    )
+
+
+def _save_infer(ctx: Any, inputs: Any, output: Any) -> None:
+    scores, heads, words, multi, entropy, marginals = inputs
+    log_prob = None if heads is None else output[3]
+    ctx.save_for_backward(scores, heads, words, output[2], log_prob)
+    ctx.multi, ctx.entropy, ctx.marginals = multi, entropy, marginals
+
+
+def _infer_backward(
+    ctx: Any, of_log_z: Tensor | None, of_entropy: Tensor | None, of_marginals: Tensor | None, of_trees: Tensor | None
+) -> tuple[Tensor | None, None, None, None, None, None]:
+    scores, heads, words, p, log_prob = ctx.saved_tensors
+    if of_log_z is not None and ctx.marginals and of_entropy is of_marginals is of_trees is None:
+        return _spread(of_log_z) * p, None, None, None, None, None  # A training step needs no more.
+    of_entropy = of_entropy if ctx.entropy else None
+    of_marginals = of_marginals if ctx.marginals else None
+    total, slope = of_log_z, None
+    if heads is not None and of_trees is not None:
+        is_tree = log_prob.isfinite()
+        lost = (log_prob.isnan() & (of_trees != 0)).any(0)
+        of_trees = torch.where(is_tree, of_trees.double(), 0.0)
+        of_all = of_trees.sum(0)
+        total = -of_all if total is None else total - of_all
+        slope = _edges(scores, heads, words, is_tree, of_trees)
+        slope = torch.where(_spread(lost), torch.nan, slope)
+    if total is not None:
+        if not ctx.marginals:  # Nobody had said that there would be a gradient.
+            p = infer(scores, None, words, ctx.multi, False, True, trees=ctx.trees, eager=ctx.eager)[2]
+        of_p = _spread(total) * p
+        slope = of_p if slope is None else slope + of_p
+    if of_marginals is not None or of_entropy is not None:
+        direction = None if of_marginals is None else of_marginals.double()
+        if of_entropy is not None:  # The gradient of the entropy is -H S.
+            of_scores = scores.detach() * _spread(-of_entropy.double())
+            direction = of_scores if direction is None else direction + of_scores
+        assert direction is not None
+        moved = differentiated(scores, direction, words, ctx.multi, ctx.trees, ctx.eager)
+        slope = moved if slope is None else slope + moved
+    if slope is not None:
+        slope = slope.to(scores.dtype)
+    return slope, None, None, None, None, None
+
+
+def _edges(scores: Tensor, heads: Tensor, words: Tensor | None, is_tree: Tensor, of_trees: Tensor) -> Tensor:
+    """The gradients of trees (k, ...), 0 for those that are none, summed over the edges that they have."""
+    n = heads.shape[-1]
+    word = torch.arange(1, n + 1, device=heads.device)
+    real = is_tree[..., None] if words is None else is_tree[..., None] & (word <= words[..., None])
+    at = torch.where(real, heads.long(), 0)
+    of_words = torch.where(real, of_trees[..., None], 0.0).expand(at.shape)
+    edges = of_words.new_zeros((*scores.shape[:-2], n + 1, n))
+    # [k, ..., N] as [..., k, N]: a column of cells for each word, and k of them to be added to.
+    edges = edges.scatter_add(-2, at.movedim(0, -2), of_words.movedim(0, -2))
+    return torch.nn.functional.pad(edges, (1, 0))
+
+
+def _infer_over_batch(size: int, axes: Any, *arguments: Any) -> Any:
+    scores, heads, words, multi, entropy, marginals = arguments
+    moved = (
+        _in_front(scores, axes[0], size),
+        _in_front(heads, axes[1], size, 1),
+        _in_front(words, axes[2], size),
+        multi,
+        entropy,
+        marginals,
+    )
+    return moved, (0, 0 if entropy else None, 0 if marginals else None, None if heads is None else 1)
+
+
+infer = Operator(
+    "infer(Tensor scores, Tensor? heads, Tensor? words, bool multi, bool entropy, bool marginals) "
+    "-> (Tensor, Tensor, Tensor, Tensor)",
+    _infer,
+    _infer_shapes,
+    _save_infer,
+    _infer_backward,
+    _infer_over_batch,
+)
+
+
+# log_prob(scores, heads, words, multi, slope): log p (...) of one tree per sentence, heads (..., N), and, if there will
+# be a gradient, that gradient (..., N+1, N+1): the edges of the tree less the marginals, 0 where it is no tree.
+
+
+def _log_prob(
+    scores: Tensor, heads: Tensor, words: Tensor | None, multi: bool, slope: bool, trees: Any
+) -> tuple[Tensor, Tensor | None]:
+    found: tuple[Tensor, Tensor | None] = _made(trees, scores, words, multi).log_prob(heads, slope)
+    return found
+
+
+def _log_prob_shapes(
+    scores: Tensor, heads: Tensor, words: Tensor | None, multi: bool, slope: bool
+) -> tuple[Tensor, Tensor]:
+    return scores.new_empty(heads.shape[:-1]), scores.new_empty(scores.shape if slope else (0,))
+
+
+def _save_log_prob(ctx: Any, inputs: Any, output: Any) -> None:
+    scores, heads, words, multi, slope = inputs
+    ctx.save_for_backward(scores, heads, words, output[1])
+    ctx.multi, ctx.slope = multi, slope
+
+
+def _log_prob_backward(
+    ctx: Any, of_log_prob: Tensor | None, of_slope: Tensor | None
+) -> tuple[Tensor | None, None, None, None, None]:
+    scores, heads, words, slope = ctx.saved_tensors
+    found = None
+    if of_log_prob is not None:
+        if not ctx.slope:  # Nobody had said that there would be a gradient.
+            slope = log_prob(scores, heads, words, ctx.multi, True, trees=ctx.trees, eager=ctx.eager)[1]
+        found = torch.where(_spread(of_log_prob) == 0, 0.0, _spread(of_log_prob) * slope)
+    if of_slope is not None and ctx.slope:
+        moved = differentiated(scores, -of_slope.double(), words, ctx.multi, ctx.trees, ctx.eager)
+        found = moved if found is None else found + moved
+    return found, None, None, None, None
+
+
+def _log_prob_over_batch(
+    size: int, axes: Any, scores: Tensor, heads: Tensor, words: Any, multi: bool, slope: bool
+) -> Any:
+    moved = (
+        _in_front(scores, axes[0], size),
+        _in_front(heads, axes[1], size),
+        _in_front(words, axes[2], size),
+        multi,
+        slope,
+    )
+    return moved, (0, 0 if slope else None)
+
+
+log_prob = Operator(
+    "log_prob(Tensor scores, Tensor heads, Tensor? words, bool multi, bool slope) -> (Tensor, Tensor)",
+    _log_prob,
+    _log_prob_shapes,
+    _save_log_prob,
+    _log_prob_backward,
+    _log_prob_over_batch,
+)
+
+
+# hessian_product(scores, vector, words, multi): linear in the vector, and symmetric.
+
+
+def _hessian_product(scores: Tensor, vector: Tensor, words: Tensor | None, multi: bool, trees: Any) -> Tensor:
+    found: Tensor = _made(trees, scores, words, multi).hessian_product(vector)
+    return found
+
+
+def _save_hessian(ctx: Any, inputs: Any, output: Any) -> None:
+    scores, vector, words, multi = inputs
+    ctx.save_for_backward(scores, words)
+    ctx.multi, ctx.dtype = multi, vector.dtype
+
+
+def _hessian_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
+    scores, words = ctx.saved_tensors  # Through _Last, which speaks up if their gradient is asked for.
+    of_scores = torch.zeros_like(scores) if ctx.needs_input_grad[0] else None
+    of_vector = None
+    if ctx.needs_input_grad[1]:
+        of_vector = hessian_product(scores, grad, words, ctx.multi, trees=ctx.trees, eager=ctx.eager).to(ctx.dtype)
+    return of_scores, of_vector, None, None
+
+
+def _hessian_over_batch(size: int, axes: Any, scores: Tensor, vector: Tensor, words: Any, multi: bool) -> Any:
+    moved = (
+        _in_front(scores, axes[0], size),
+        _in_front(vector, axes[1], size),
+        _in_front(words, axes[2], size),
+        multi,
+    )
+    return moved, 0
+
+
+hessian_product = Operator(
+    "hessian_product(Tensor scores, Tensor vector, Tensor? words, bool multi) -> Tensor",
+    _hessian_product,
+    lambda scores, vector, words, multi: scores.new_empty(scores.shape),
+    _save_hessian,
+    _hessian_backward,
+    _hessian_over_batch,
+)
 
 
 class _Last(torch.autograd.Function):
     """The scores as they are, but not to be differentiated."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx: Any, scores: Tensor) -> Tensor:
+    def forward(scores: Tensor) -> Tensor:
         return scores.view_as(scores)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        pass
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Tensor:
@@ -75,185 +376,110 @@ class _Last(torch.autograd.Function):
         )
 
 
-class _HessianProduct(torch.autograd.Function):
-    """Linear in the vector, and symmetric."""
+def differentiated(
+    scores: Tensor, vector: Tensor, words: Tensor | None, multi: bool, trees: Any, eager: bool = True
+) -> Tensor:
+    """The Hessian of log Z times a vector: NaN where the vector is not finite. It has no derivative in the scores."""
+    if eager and not torch.is_grad_enabled():
+        return _hessian_product(scores, vector, words, multi, trees)
+    last = _Last.apply(scores) if eager else scores
+    found: Tensor = hessian_product(last, vector, words, multi, trees=trees, eager=eager)
+    return found
+
+
+# divergence(scores, other, words, multi, relative): the cross-entropy of q relative to p or, if `relative`, the
+# divergence of q from p, with scores of p and q. Gradients: -H_p S_q, or H_p (S_p - S_q) if `relative`, for p's scores;
+# q's marginals less p's for q's.
+
+
+def _divergence(scores: Tensor, other: Tensor, words: Tensor | None, multi: bool, relative: bool, trees: Any) -> Tensor:
+    p, q = (None, None) if trees is None else trees
+    found: Tensor = _made(p, scores, words, multi).divergence(_made(q, other, words, multi), relative)
+    return found
+
+
+def _save_divergence(ctx: Any, inputs: Any, output: Any) -> None:
+    scores, other, words, multi, relative = inputs
+    ctx.save_for_backward(scores, other, words)
+    ctx.multi, ctx.relative = multi, relative
+
+
+def _divergence_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None, None]:
+    scores, other, words = ctx.saved_tensors
+    of_scores = of_other = None
+    if ctx.needs_input_grad[0]:
+        p = None if ctx.trees is None else ctx.trees[0]
+        vector = other.double()
+        if ctx.relative:
+            vector = vector - scores.detach().double()
+        moved = differentiated(scores, vector, words, ctx.multi, p, ctx.eager)
+        of_scores = (-_spread(grad) * moved).to(scores.dtype)
+    if ctx.needs_input_grad[1]:
+        of_p, of_q = (
+            infer(s.double(), None, words, ctx.multi, False, True, eager=ctx.eager)[2] for s in (scores, other)
+        )
+        of_other = (_spread(grad) * (of_q - of_p)).to(other.dtype)
+    return of_scores, of_other, None, None, None
+
+
+def _divergence_over_batch(
+    size: int, axes: Any, scores: Tensor, other: Tensor, words: Any, multi: bool, relative: bool
+) -> Any:
+    moved = (
+        _in_front(scores, axes[0], size),
+        _in_front(other, axes[1], size),
+        _in_front(words, axes[2], size),
+        multi,
+        relative,
+    )
+    return moved, 0
+
+
+divergence = Operator(
+    "divergence(Tensor scores, Tensor other, Tensor? words, bool multi, bool relative) -> Tensor",
+    _divergence,
+    lambda scores, other, words, multi, relative: scores.new_empty(scores.shape[:-2]),
+    _save_divergence,
+    _divergence_backward,
+    _divergence_over_batch,
+)
+
+
+class RootMarginals(torch.autograd.Function):
+    """p(0 -> m), shape (..., N), of distributions that are kept."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, vector: Tensor, trees: Any) -> Tensor:
-        ctx.save_for_backward(scores)
-        ctx.trees = trees
-        if isinstance(trees, CudaTrees):
-            return trees.hessian_product(vector.reshape((len(trees), *vector.shape[-2:]))).reshape(vector.shape)
-        direction = as_numpy(vector, "the gradient").astype(np.float64).reshape((len(trees), *vector.shape[-2:]))
-        found = trees._hessian_product(np.ascontiguousarray(direction))
-        return torch.from_numpy(found).reshape(vector.shape)
+    def forward(ctx: Any, scores: Tensor, words: Tensor | None, multi: bool, trees: Any) -> Tensor:
+        ctx.save_for_backward(scores, words)
+        ctx.multi, ctx.trees = multi, trees
+        found: Tensor = trees.root_marginals()
+        return found
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None]:
-        (scores,) = ctx.saved_tensors  # Through _Last, which speaks up if their gradient is asked for.
-        return torch.zeros_like(scores), _HessianProduct.apply(scores, grad, ctx.trees), None
-
-
-class _Marginals(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, scores: Tensor, trees: Any) -> Tensor:
-        ctx.save_for_backward(scores)
-        ctx.trees = trees
-        return torch.as_tensor(trees.marginals()).double().reshape(scores.shape)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-        (scores,) = ctx.saved_tensors
-        return hessian_product(scores, grad, ctx.trees).to(scores.dtype), None
-
-
-class _RootMarginals(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, scores: Tensor, trees: Any) -> Tensor:
-        ctx.save_for_backward(scores)
-        ctx.trees = trees
-        found = torch.as_tensor(trees.root_marginals()).double()
-        return found.reshape((*scores.shape[:-2], scores.shape[-1] - 1))
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-        (scores,) = ctx.saved_tensors
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
+        scores, words = ctx.saved_tensors
         of_edges = torch.nn.functional.pad(grad[..., None, :], (1, 0, 0, scores.shape[-1] - 1))
-        return hessian_product(scores, of_edges, ctx.trees).to(scores.dtype), None
+        return differentiated(scores, of_edges, words, ctx.multi, ctx.trees), None, None, None
 
 
-class _LogPartition(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, scores: Tensor, trees: Any) -> Tensor:
-        ctx.save_for_backward(scores)
-        ctx.trees = trees
-        if ctx.needs_input_grad[0]:
-            ctx.found = torch.as_tensor(trees.marginals())  # One elimination for both.
-        return _tensor(trees.log_partition(), scores, scores.shape[:-2])
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-        (scores,) = ctx.saved_tensors
-        if torch.is_grad_enabled():  # To be differentiated once more.
-            return (_spread(grad) * _Marginals.apply(scores, ctx.trees)).to(scores.dtype), None
-        p = ctx.found.reshape(scores.shape)
-        return (_spread(grad).to(p.dtype) * p).to(scores.dtype), None
+# Trees have no gradient.
 
 
-class _Entropy(torch.autograd.Function):
-    """Its gradient is -H S, H the Hessian of log Z."""
+def _decode(name: str) -> Callable[[Tensor, Tensor | None, bool], Tensor]:
+    def compute(scores: Tensor, words: Tensor | None, multi: bool) -> Tensor:
+        trees = factor(scores, words, _root(multi), check=False)
+        found = torch.as_tensor(getattr(trees.decoder, name)()).long()
+        return found.reshape((*scores.shape[:-2], scores.shape[-1] - 1)).clone()
 
-    @staticmethod
-    def forward(ctx: Any, scores: Tensor, trees: Any) -> Tensor:
-        ctx.save_for_backward(scores)
-        ctx.trees = trees
-        return _tensor(trees.entropy(), scores, scores.shape[:-2])
+    def shapes(scores: Tensor, words: Tensor | None, multi: bool) -> Tensor:
+        return scores.new_empty((*scores.shape[:-2], scores.shape[-1] - 1), dtype=torch.int64)
 
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-        (scores,) = ctx.saved_tensors
-        slope = hessian_product(scores, scores.detach().double(), ctx.trees)
-        return (-_spread(grad) * slope).to(scores.dtype), None
-
-
-class _Divergence(torch.autograd.Function):
-    """Gradients: -H_p S_q, or H_p (S_p - S_q) if `relative`, for p's scores; q's marginals less p's for q's."""
-
-    @staticmethod
-    def forward(ctx: Any, scores: Tensor, other: Tensor, p: Any, q: Any, relative: bool) -> Tensor:
-        ctx.save_for_backward(scores, other)
-        ctx.trees = (p, q)
-        ctx.relative = relative
-        return _tensor(p.kl_divergence(q) if relative else p.cross_entropy(q), scores, scores.shape[:-2])
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None, None]:
-        scores, other = ctx.saved_tensors
-        p, q = ctx.trees
-        of_scores = of_other = None
-        if ctx.needs_input_grad[0]:
-            vector = other.double()
-            if ctx.relative:
-                vector = vector - scores.detach().double()
-            of_scores = (-_spread(grad) * hessian_product(scores, vector, p)).to(scores.dtype)
-        if ctx.needs_input_grad[1]:
-            difference = _Marginals.apply(other, q) - _Marginals.apply(scores, p)
-            of_other = (_spread(grad) * difference).to(other.dtype)
-        return of_scores, of_other, None, None, None
+    torch.library.define(f"taproot::{name}", "(Tensor scores, Tensor? words, bool multi) -> Tensor")
+    torch.library.impl(f"taproot::{name}", ("cpu", "cuda"), compute)
+    torch.library.register_fake(f"taproot::{name}", shapes)
+    operator: Callable[[Tensor, Tensor | None, bool], Tensor] = getattr(torch.ops.taproot, name)
+    return operator
 
 
-class _LogProb(torch.autograd.Function):
-    """Its gradient is the tree's edges less the marginals; 0 for heads that are not a tree, NaN where the value is."""
-
-    @staticmethod
-    def forward(ctx: Any, scores: Tensor, heads: Tensor, trees: Any) -> Tensor:
-        flat: Any = _flat_trees(heads, trees)
-        if not isinstance(trees, CudaTrees):
-            flat = as_numpy(flat, "heads")
-        elif heads.device != scores.device:
-            raise ValueError(f"heads are on {heads.device}, and the scores on {scores.device}")
-        out = _tensor(trees.log_prob(flat), scores, heads.shape[:-1])
-        ctx.save_for_backward(scores, heads, out)
-        ctx.trees = trees
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
-        scores, heads, out = ctx.saved_tensors
-        batch, side = len(ctx.trees), scores.shape[-1]
-        draws = _flat_trees(heads, ctx.trees)
-        found = out.reshape(draws.shape[:-1])
-        of_draws = grad.double().reshape(draws.shape[:-1])
-        lost = (found.isnan() & (of_draws != 0)).any(0).reshape(scores.shape[:-2])
-        is_tree = found.isfinite()
-        of_draws = torch.where(is_tree, of_draws, 0.0)
-        word = torch.arange(1, side, device=heads.device)
-        real = is_tree[..., None] & (word <= torch.as_tensor(ctx.trees.lengths)[:, None])
-        at = (torch.arange(batch, device=heads.device)[:, None] * side + torch.where(real, draws, 0)) * side + word
-        of_words = torch.where(real, of_draws[..., None], 0.0)
-        edges = of_draws.new_zeros(batch * side * side).index_add(0, at.reshape(-1), of_words.reshape(-1))
-        total = of_draws.sum(0).reshape(scores.shape[:-2])
-        slope = edges.reshape(scores.shape) - _spread(total) * _Marginals.apply(scores, ctx.trees)
-        return torch.where(_spread(lost), torch.nan, slope).to(scores.dtype), None, None
-
-
-def _flat_trees(heads: Tensor, trees: Any) -> Tensor:
-    """Trees as [k, B, N]."""
-    n = heads.shape[-1]
-    of_batch = len(trees) * n
-    return heads.reshape(heads.numel() // of_batch if of_batch else 1, len(trees), n)
-
-
-def log_partition(scores: Tensor, trees: Any) -> Tensor:
-    """In the scores' dtype, twice differentiable."""
-    return _LogPartition.apply(scores, trees)
-
-
-def marginals(scores: Tensor, trees: Any) -> Tensor:
-    """In float64, differentiable."""
-    return _Marginals.apply(scores, trees)
-
-
-def root_marginals(scores: Tensor, trees: Any) -> Tensor:
-    """p(0 -> m), shape (..., N), in float64, differentiable."""
-    return _RootMarginals.apply(scores, trees)
-
-
-def entropy(scores: Tensor, trees: Any) -> Tensor:
-    """In the scores' dtype, differentiable."""
-    return _Entropy.apply(scores, trees)
-
-
-def log_prob(scores: Tensor, heads: Tensor, trees: Any) -> Tensor:
-    """Of heads (..., N) with any axes in front, in the scores' dtype, twice differentiable."""
-    return _LogProb.apply(scores, heads, trees)
-
-
-def divergence(scores: Tensor, other: Tensor, p: Any, q: Any, relative: bool) -> Tensor:
-    """The cross-entropy of q relative to p or, if `relative`, the divergence of q from p; differentiable in both."""
-    return _Divergence.apply(scores, other, p, q, relative)
-
-
-def hessian_product(scores: Tensor, vector: Tensor, trees: Any) -> Tensor:
-    """The Hessian of log Z times a vector, in float64: NaN where the vector is not finite."""
-    return _HessianProduct.apply(_Last.apply(scores), vector, trees)
+argmax = _decode("argmax")
+mbr = _decode("mbr")

@@ -20,7 +20,7 @@ from ._constraints import allowed_edges
 from ._distribution import Root
 from ._gold import check_heads, check_named_heads, check_root_is_counted, report_gold
 from ._layouts import Arrangement, Layout, as_arrangement, check_square, check_tree_shape
-from ._torch_cuda import CudaTrees
+from ._torch_cpu import flat_matrices
 
 
 class Parts(NamedTuple):
@@ -42,6 +42,7 @@ class Sentences:
         constraints: Any = None,
         label_scores: Tensor | None = None,
         layout: Layout = "head-dependent",
+        check: bool | None = None,
     ) -> None:
         self.arrangement = as_arrangement(layout)
         if not isinstance(scores, Tensor) or not scores.is_floating_point():
@@ -50,23 +51,32 @@ class Sentences:
         if root != "single" and root != "multi":
             raise ValueError(f'root must be "single" or "multi", not {root!r}')
         self.root: Root = root
+        self._multi = root == "multi"
         self.batch = tuple(scores.shape[:-2])
         self.n = scores.shape[-1] - 1
-        self.dtype = scores.dtype
-        self.words = _words(lengths, self.batch, self.n, self.arrangement, scores.device)
+        # What is shorter than float32 is read as float32, and so is the answer.
+        self.dtype = scores.dtype if scores.dtype == torch.float64 else torch.float32
+        self._traced = operators.is_traced()
+        self.check = not (scores.is_cuda or self._traced) if check is None else check
+        if self.check and self._traced:
+            raise ValueError("check=True looks at values, which torch.compile and torch.func do not allow")
+        self.words = _words(lengths, self.batch, self.n, self.arrangement, scores.device, self.check)
         self._given = scores
         self._ruled_out: Tensor | None = None
         if constraints is not None:
-            words = np.full(self.batch, self.n) if self.words is None else self.words.cpu().numpy().reshape(self.batch)
+            words = np.full(self.batch, self.n) if self.words is None else self.words.cpu().numpy()
             allowed = allowed_edges(constraints, self.batch, words, self.n)
             self._ruled_out = ~torch.from_numpy(allowed).to(scores.device)
         self.labels: Tensor | None = None
         if label_scores is not None:
             self._take_labels(label_scores, scores)
-        self._versions = tuple((t, _version(t)) for t in (scores, label_scores) if t is not None)
         self._kept: Parts | None = None
-        self._kept = self.parts()
-        self._trees = operators.factor(self._kept.scores, self.words, root)
+        self._trees: operators.Trees | None = None
+        self._depends_on = (scores,) if label_scores is None else (scores, label_scores)
+        if not self._traced:
+            self._versions = tuple(map(_version, self._depends_on))
+            self._kept = self.parts()
+            self._trees = operators.factor(self._kept.scores, self.words, root, self.check)
 
     def _take_labels(self, label_scores: Tensor, scores: Tensor) -> None:
         if not isinstance(label_scores, Tensor) or not label_scores.is_floating_point():
@@ -86,6 +96,8 @@ class Sentences:
     def edges(self) -> Tensor:
         """The scores without labels in our layout, under the constraints."""
         edges: Tensor = self.arrangement.turned(self._given)
+        if edges.dtype != self.dtype:
+            edges = edges.to(self.dtype)
         return edges if self._ruled_out is None else edges.masked_fill(self._ruled_out, -torch.inf)
 
     def parts(self) -> Parts:
@@ -93,7 +105,7 @@ class Sentences:
 
         PyTorch frees a graph when it goes back through it, and answers must not share that fate.
         """
-        with_graph = torch.is_grad_enabled() and any(tensor.requires_grad for tensor, _ in self._versions)
+        with_graph = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in self._depends_on)
         kept = self._kept
         if kept is not None and kept.scores.requires_grad == with_graph:
             if with_graph:
@@ -110,8 +122,8 @@ class Sentences:
 
     @property
     def trees(self) -> Any:
-        """The distributions of the scores, labels summed out."""
-        if any(_version(tensor) != version for tensor, version in self._versions):
+        """The distributions of the scores, labels summed out; None where operators have to make them."""
+        if self._trees is not None and tuple(map(_version, self._depends_on)) != self._versions:
             raise RuntimeError("the scores were changed in place: make another DependencyTrees of them")
         return self._trees
 
@@ -119,10 +131,11 @@ class Sentences:
     def _labeled(self) -> _distribution.DependencyTrees:
         assert self.labels is not None
         return _distribution.DependencyTrees(
-            operators.flat_matrices(self.edges, "scores"),
-            None if self.words is None else self.words.numpy(),
+            flat_matrices(self.edges, "scores"),
+            None if self.words is None else self.words.reshape(-1).numpy(),
             self.root,
-            label_scores=operators.flat_matrices(self.labels, "label_scores", 3),
+            label_scores=flat_matrices(self.labels, "label_scores", 3),
+            on_error="raise" if self.check else "status",
             copy=False,
         )
 
@@ -130,16 +143,18 @@ class Sentences:
     def decoder(self) -> Any:
         """The distributions of labeled trees, if there are labels."""
         trees = self.trees
+        if trees is None:
+            raise NotImplementedError("torch.compile and torch.func can neither sample nor decode labeled or k trees")
         if self.labels is None:
-            return trees
-        return trees.not_here("sampling or decoding labels") if isinstance(trees, CudaTrees) else self._labeled
+            return trees.decoder
+        return trees.not_here("sampling or decoding labels") if self._given.is_cuda else self._labeled
 
     @property
     def word_counts(self) -> Tensor:
         """How many words each sentence has, shape (...)."""
         if self.words is None:
             return torch.full(self.batch, self.n, device=self._given.device)
-        return self.words.long().reshape(self.batch)
+        return self.words.long()
 
     @cached_property
     def _real(self) -> Tensor:
@@ -154,37 +169,58 @@ class Sentences:
         itself = torch.eye(self.n + 1, dtype=torch.bool, device=self._given.device)
         return heads[..., :, None] & modifiers[..., None, :] & ~itself
 
+    def _infer(self, scores: Tensor, heads: Tensor | None, entropy: bool, marginals: bool) -> Any:
+        """The operator, with marginals too if they are the gradient of what is asked for."""
+        slope = (heads is not None or not entropy) and torch.is_grad_enabled() and scores.requires_grad
+        return operators.infer(scores, heads, self.words, self._multi, entropy, marginals or slope, trees=self.trees)
+
     def marginals(self) -> Tensor:
-        """In float64 and in our layout."""
-        return operators.marginals(self.parts().scores, self.trees)
+        """In our layout."""
+        return self._infer(self.parts().scores, None, False, True)[2].to(self.dtype)
+
+    def _exact_marginals(self) -> Tensor:
+        """The same to be summed: on the CPU in float64, as they were found."""
+        scores = self.parts().scores
+        return self._infer(scores if scores.is_cuda else scores.double(), None, False, True)[2]
 
     def log_partition(self) -> Tensor:
-        return operators.log_partition(self.parts().scores, self.trees).to(self.dtype)
+        return self._infer(self.parts().scores, None, False, False)[0].to(self.dtype)
 
     def entropy(self) -> Tensor:
-        return operators.entropy(self.parts().scores, self.trees).to(self.dtype)
+        return self._infer(self.parts().scores, None, True, False)[1].to(self.dtype)
 
     def root_marginals(self) -> Tensor:
-        return operators.root_marginals(self.parts().scores, self.trees).to(self.dtype)
+        if self.trees is None:
+            return self.marginals()[..., 0, 1:]
+        return operators.RootMarginals.apply(self.parts().scores, self.words, self._multi, self.trees).to(self.dtype)
 
     def hessian_product(self, direction: Tensor) -> Tensor:
-        """In float64 and in our layout."""
-        return operators.hessian_product(self.parts().scores, direction, self.trees)
+        """In our layout."""
+        return operators.differentiated(self.parts().scores, direction, self.words, self._multi, self.trees)
+
+    def decode(self, name: str) -> Any:
+        """argmax or mbr."""
+        if self.trees is None and self.labels is None:
+            return getattr(operators, name)(self.parts().scores, self.words, self._multi)
+        return getattr(self.decoder, name)()
 
     def expectation(self, edge_values: Tensor) -> Tensor:
-        p = self.marginals()
+        p = self._exact_marginals()
         if edge_values.shape != p.shape:
             raise ValueError(f"edge_values must have shape {tuple(p.shape)}, not {tuple(edge_values.shape)}")
-        values = torch.where(p > 0, self.arrangement.turned(edge_values).double(), torch.zeros_like(p))
+        values = torch.where(p > 0, self.arrangement.turned(edge_values).to(p.dtype), torch.zeros_like(p))
         return (p * values).sum((-2, -1)).to(self.dtype)
 
     def expected_attachment(self, heads: Tensor) -> Tensor:
         own = self._words_of(heads, "heads", more=False).long()
         counts = self._real & (own >= 0)
-        if bool((counts & (own > self.word_counts[..., None])).any()):
+        wrong = (counts & (own > self.word_counts[..., None])).any(-1)
+        if self.check and bool(wrong.any()):
             check_named_heads(own.cpu().numpy(), self.word_counts.cpu().numpy(), self.arrangement)
-        p = self.marginals()[..., 1:].gather(-2, torch.where(counts, own, 0)[..., None, :])[..., 0, :]
-        return (torch.where(counts, p, 0.0).sum(-1) / counts.sum(-1)).to(self.dtype)
+        counts = counts & ~wrong[..., None]
+        p = self._exact_marginals()[..., 1:].gather(-2, torch.where(counts, own, 0)[..., None, :])[..., 0, :]
+        share = torch.where(counts, p, 0.0).sum(-1) / counts.sum(-1)
+        return torch.where(wrong, torch.nan, share).to(self.dtype)
 
     def label_marginals(self) -> Tensor:
         """In our layout."""
@@ -192,23 +228,34 @@ class Sentences:
         if of_labels is None or total is None:
             raise ValueError("label_marginals needs label_scores")
         given_edge = torch.where(self._possible[..., None], of_labels - total[..., None], -torch.inf).exp()
-        return (operators.marginals(scores, self.trees)[..., None] * given_edge).to(self.dtype)
+        return (self._infer(scores, None, False, True)[2][..., None] * given_edge).to(self.dtype)
 
     def divergence(self, other: Sentences, name: str) -> Tensor:
         same = self.root == other.root and self.batch == other.batch and self.n == other.n
-        if not same or not torch.equal(self.word_counts, other.word_counts):
+        if same and self.words is not other.words and not self._traced:
+            same = torch.equal(self.word_counts, other.word_counts)
+        if not same:
             raise ValueError(f"{name} needs distributions over the same sentences, under one root rule")
         relative = name == "kl_divergence"
         p, q = self.parts().scores, other.parts().scores
-        return operators.divergence(p, q, self.trees, other.trees, relative).to(self.dtype)
+        both = None if self.trees is None else (self.trees, other.trees)
+        return operators.divergence(p, q, self.words, self._multi, relative, trees=both).to(self.dtype)
 
     def log_prob(self, heads: Tensor, labels: Tensor | None = None, more: bool = True) -> Tensor:
         """Of heads of the caller's layout, with more axes in front if `more`."""
         own = self._words_of(heads, "heads", more)
         parts = self.parts()
+        leading = own.shape[: own.ndim - 1 - len(self.batch)]
         try:
-            found = operators.log_prob(parts.scores, own, self.trees)
+            if not leading:  # One tree per sentence.
+                slope = torch.is_grad_enabled() and parts.scores.requires_grad
+                found = operators.log_prob(parts.scores, own, self.words, self._multi, slope, trees=self.trees)[0]
+            else:
+                trees = own.reshape((leading.numel(), *self.batch, self.n))
+                found = self._infer(parts.scores, trees, False, False)[3].reshape((*leading, *self.batch))
         except ValueError:
+            if not self.check:
+                raise
             check_heads(own.detach().cpu().numpy(), self.word_counts.cpu().numpy(), self.arrangement)
             raise
         if labels is not None:
@@ -233,13 +280,14 @@ class Sentences:
         count = parts.of_labels.shape[-1]
         counts = self._real & found.isfinite()[..., None]
         wrong = counts & ((labels < 0) | (labels >= count))
-        if bool(wrong.any()):
+        if self.check and bool(wrong.any()):
             *at, i = wrong.nonzero()[0].tolist()
             where = ", ".join(map(str, (*at, i + self.arrangement.entries(0))))
             label = int(labels[(*at, i)])
             raise ValueError(f"labels[{where}], of word {i + 1}, is {label}, and there are {count} labels, from 0 on")
+        counts = counts & ~wrong
         side = self.n + 1
-        sentence = torch.arange(len(self._trees), device=heads.device).reshape((*self.batch, 1))
+        sentence = torch.arange(self.word_counts.numel(), device=heads.device).reshape((*self.batch, 1))
         word = torch.arange(1, side, device=heads.device)
         edge = sentence * side * side + torch.where(counts, heads.long(), 0) * side + word
         label = torch.where(counts, labels.long(), 0)
@@ -248,7 +296,8 @@ class Sentences:
         shares = torch.where(counts & (of_words > -torch.inf), of_words, 0.0) - torch.where(
             counts, parts.total.reshape(-1)[edge], 0.0
         )
-        return torch.where(forbidden, -torch.inf, found + shares.sum(-1))
+        known = torch.where(forbidden, -torch.inf, found + shares.sum(-1))
+        return torch.where(wrong.any(-1), torch.nan, known)
 
     def check_root_is_counted(self, heads: Tensor) -> None:
         """Raises where the lengths do not count ROOT, as far as gold heads show it, and the layout has them do so."""
@@ -263,8 +312,10 @@ class Sentences:
         report_gold(log_prob, own, of_words, self.root, scores, self.arrangement)
 
 
-def _words(lengths: Any, batch: tuple[int, ...], n: int, arrangement: Arrangement, device: Any) -> Tensor | None:
-    """Checked numbers of words, shape (B,), on the device of the scores."""
+def _words(
+    lengths: Any, batch: tuple[int, ...], n: int, arrangement: Arrangement, device: Any, check: bool
+) -> Tensor | None:
+    """Numbers of words, shape (...), on the device of the scores; checked where that costs nothing."""
     if lengths is None:
         return None
     if isinstance(lengths, Tensor):
@@ -276,11 +327,13 @@ def _words(lengths: Any, batch: tuple[int, ...], n: int, arrangement: Arrangemen
         raise ValueError(f"lengths must have shape {batch}, one per sentence, not {tuple(given.shape)}")
     if given.numel() and (given.is_floating_point() or given.dtype == torch.bool):
         raise ValueError(f"lengths must be integers, not {given.dtype} (a mask's are mask.sum(-1))")
-    wrong = (given < arrangement.lengths_of(0)) | (given > arrangement.lengths_of(n))
-    if bool(wrong.any()):
-        at = wrong.nonzero()[0].tolist()
-        raise arrangement.wrong_length(", ".join(map(str, at)), int(given[tuple(at)]), n)
-    return arrangement.words_in(given).reshape(-1).to(device, torch.int32).contiguous()
+    if check or not (given.is_cuda or operators.is_traced()):
+        wrong = (given < arrangement.lengths_of(0)) | (given > arrangement.lengths_of(n))
+        if bool(wrong.any()):
+            at = wrong.nonzero()[0].tolist()
+            raise arrangement.wrong_length(", ".join(map(str, at)), int(given[tuple(at)]), n)
+    # Clamped, so that a length that cannot be is none in 32 bits either.
+    return arrangement.words_in(given).clamp(-1, n + 1).to(device, torch.int32)
 
 
 def _version(tensor: Tensor) -> int:

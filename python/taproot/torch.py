@@ -6,15 +6,20 @@ Scores are tensors of shape (..., N+1, N+1), float32 or float64, read without a 
 other way round, and ``layout="dependent-head+root"`` also has an entry for ROOT in heads and lengths. Constraints and
 label scores are those of ``taproot.DependencyTrees``.
 
-All arithmetic on the CPU is in float64 and exact; results have the scores' dtype. Gradients are exact too: that of
-``log_partition`` is ``marginals``, whose own is the covariance of edges. So ``log_partition`` and ``log_prob`` can be
-differentiated twice, ``marginals``, ``expectation``, ``entropy`` and the divergences once; asking for more is an error.
-``torch.func`` is not supported.
+All arithmetic on the CPU is in float64 and exact; results have the scores' dtype, or float32 where that is shorter
+(autocast). Gradients are exact too: that of ``log_partition`` is ``marginals``, whose own is the covariance of edges.
+So ``log_partition`` and ``log_prob`` can be differentiated twice, ``marginals``, ``expectation``, ``entropy`` and the
+divergences once; asking for more is an error. The functions of this module work under
+``torch.compile(fullgraph=True)``, ``torch.func`` (``grad``, ``vmap``) and in CUDA graphs.
 
-CUDA tensors stay on their device, where taproot was built for it (``taproot.cuda_available()``): ``log_partition``,
-``log_prob``, ``nll``, ``marginals`` and ``entropy`` with their derivatives, ``sample``, and
-``sample_without_replacement`` by ``beam``, on PyTorch's current stream; the first four and samples in the scores'
-precision, the rest in float64. What is not done there (decoding, divergences, labels of samples) says so.
+CUDA tensors stay on their device, where taproot was built for it (``taproot.cuda_available()``), on PyTorch's current
+stream: log Z, marginals and samples in the scores' precision, derivatives in float64. All but labels of sampled and
+decoded trees and the k best trees is done there; what is not says so.
+
+A sentence without an answer raises an exception on the CPU. On a device, under ``torch.compile`` and in ``torch.func``
+nobody waits to look: there a sentence without a tree has log Z = -inf, marginals 0 and no gradient, and one with a
+score or a length that cannot be has NaN. ``check=True`` waits, looks and raises, and ``check=False`` does not raise on
+the CPU either.
 
 >>> import torch, taproot.torch
 >>> scores = torch.zeros(4, 4, dtype=torch.float64, requires_grad=True)
@@ -34,13 +39,13 @@ from torch.distributions import constraints as _constraints
 from torch.distributions import kl
 
 from . import _distribution
-from . import _torch_operators as operators
 from ._arrays import as_count, as_seed
 from ._distribution import Algorithm, Root, WithoutReplacementAlgorithm
 from ._gold import gold_error
 from ._layouts import Arrangement, Layout
 from ._results import BestTrees, LabeledTrees
 from ._tensors import WithoutReplacementSample
+from ._torch_cpu import as_numpy
 from ._torch_cuda import release_memory
 from ._torch_sentences import Sentences
 from ._torch_tree import is_tree
@@ -75,9 +80,10 @@ def log_partition(
     label_scores: Tensor | None = None,
     *,
     layout: Layout = "head-dependent",
+    check: bool | None = None,
 ) -> Tensor:
     """log Z, shape (...). Twice differentiable; its gradient is ``marginals``."""
-    return Sentences(scores, lengths, root, constraints, label_scores, layout).log_partition()
+    return Sentences(scores, lengths, root, constraints, label_scores, layout, check).log_partition()
 
 
 def marginals(
@@ -88,10 +94,11 @@ def marginals(
     label_scores: Tensor | None = None,
     *,
     layout: Layout = "head-dependent",
+    check: bool | None = None,
 ) -> Tensor:
     """p(h -> m), shape (..., N+1, N+1), differentiable."""
-    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout)
-    return sentences.arrangement.turned(sentences.marginals().to(scores.dtype))
+    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check)
+    return sentences.arrangement.turned(sentences.marginals())
 
 
 def entropy(
@@ -102,9 +109,10 @@ def entropy(
     label_scores: Tensor | None = None,
     *,
     layout: Layout = "head-dependent",
+    check: bool | None = None,
 ) -> Tensor:
     """-sum p log p in nats, shape (...), differentiable."""
-    return Sentences(scores, lengths, root, constraints, label_scores, layout).entropy()
+    return Sentences(scores, lengths, root, constraints, label_scores, layout, check).entropy()
 
 
 def expectation(
@@ -116,12 +124,13 @@ def expectation(
     label_scores: Tensor | None = None,
     *,
     layout: Layout = "head-dependent",
+    check: bool | None = None,
 ) -> Tensor:
     """E[sum of edge_values over a tree's edges], shape (...), differentiable in both.
 
     Values of edges that have no probability do not count.
     """
-    return Sentences(scores, lengths, root, constraints, label_scores, layout).expectation(edge_values)
+    return Sentences(scores, lengths, root, constraints, label_scores, layout, check).expectation(edge_values)
 
 
 def log_prob(
@@ -134,6 +143,7 @@ def log_prob(
     labels: Tensor | None = None,
     *,
     layout: Layout = "head-dependent",
+    check: bool | None = None,
 ) -> Tensor:
     """log p of trees, heads of shape (..., N) or with more axes in front. Twice differentiable in the scores.
 
@@ -141,7 +151,7 @@ def log_prob(
     ``labels``, of the shape of heads, the log-probability of the labeled trees. What lies beyond a sentence's length is
     not read.
     """
-    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout)
+    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check)
     return sentences.log_prob(torch.as_tensor(heads), None if labels is None else torch.as_tensor(labels))
 
 
@@ -156,7 +166,7 @@ def nll(
     *,
     layout: Layout = "head-dependent",
     reduction: Reduction = "mean",
-    check: bool = True,
+    check: bool | None = None,
 ) -> Tensor:
     """The loss of gold trees, -log p(heads), or -log p(heads, labels): a conditional random field in one call.
 
@@ -164,9 +174,9 @@ def nll(
     length does not matter, so they may be padded with 0, -1, -100 or anything else. Without ``labels`` the labels of
     ``label_scores`` are summed out. ``reduction``: ``"mean"`` divides the sum over sentences by their number, and
     ``"words"`` by the number of words; ``"sum"``; ``"none"`` gives shape (...). Gold heads that are not a tree, or that
-    use a forbidden edge, raise a ``ValueError`` that names the sentence and the words; with ``check=False`` their loss
-    is infinite and has no gradient. Lengths that do not count ROOT, though the layout has an entry for it, raise one
-    where the padding of the gold heads shows it.
+    use a forbidden edge, raise a ``ValueError`` that names the sentence and the words; with ``check=False``, and on a
+    device and in compiled programs without ``check=True``, their loss is infinite and has no gradient. Lengths that do
+    not count ROOT, though the layout has an entry for it, raise one where the padding of the gold heads shows it.
 
     >>> import torch, taproot.torch
     >>> scores = torch.zeros(2, 4, 4, requires_grad=True)         # [sentence, dependent, head], ROOT first
@@ -178,12 +188,12 @@ def nll(
     """
     if reduction not in ("mean", "words", "sum", "none"):
         raise ValueError(f'reduction must be "mean", "words", "sum" or "none", not {reduction!r}')
-    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout)
+    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check)
     gold = torch.as_tensor(heads)
-    if check and lengths is not None:
+    if sentences.check and lengths is not None:
         sentences.check_root_is_counted(gold)
     found = sentences.log_prob(gold, None if labels is None else torch.as_tensor(labels), more=False)
-    if check and not bool(found.isfinite().all()):
+    if sentences.check and not bool(found.isfinite().all()):
         sentences.report_gold(found, gold)
     if reduction == "none":
         return -found
@@ -194,31 +204,47 @@ def nll(
 
 
 def cross_entropy(
-    scores: Tensor, other: Tensor, lengths: Any = None, root: Root = "single", *, layout: Layout = "head-dependent"
+    scores: Tensor,
+    other: Tensor,
+    lengths: Any = None,
+    root: Root = "single",
+    *,
+    layout: Layout = "head-dependent",
+    check: bool | None = None,
 ) -> Tensor:
     """-sum p log q, shape (...), q of the scores ``other``; differentiable in both.
 
     Where it is infinite, p's gradient is NaN. For constraints and labels: ``DependencyTrees.cross_entropy``.
     """
-    p, q = _pair(scores, other, lengths, root, layout)
+    p, q = _pair(scores, other, lengths, root, layout, check)
     return p.divergence(q, "cross_entropy")
 
 
 def kl_divergence(
-    scores: Tensor, other: Tensor, lengths: Any = None, root: Root = "single", *, layout: Layout = "head-dependent"
+    scores: Tensor,
+    other: Tensor,
+    lengths: Any = None,
+    root: Root = "single",
+    *,
+    layout: Layout = "head-dependent",
+    check: bool | None = None,
 ) -> Tensor:
     """sum p log(p/q), shape (...), q of the scores ``other``; differentiable in both.
 
     Where it is infinite, p's gradient is NaN. For constraints and labels: ``DependencyTrees.kl_divergence``.
     """
-    p, q = _pair(scores, other, lengths, root, layout)
+    p, q = _pair(scores, other, lengths, root, layout, check)
     return p.divergence(q, "kl_divergence")
 
 
-def _pair(scores: Tensor, other: Tensor, lengths: Any, root: Root, layout: Layout) -> tuple[Sentences, Sentences]:
+def _pair(
+    scores: Tensor, other: Tensor, lengths: Any, root: Root, layout: Layout, check: bool | None
+) -> tuple[Sentences, Sentences]:
     if scores.shape != other.shape:
         raise ValueError(f"the two have shapes {tuple(scores.shape)} and {tuple(other.shape)}")
-    return Sentences(scores, lengths, root, layout=layout), Sentences(other, lengths, root, layout=layout)
+    p, q = (Sentences(s, lengths, root, layout=layout, check=check) for s in (scores, other))
+    q.words = p.words
+    return p, q
 
 
 def argmax(
@@ -229,6 +255,7 @@ def argmax(
     label_scores: Tensor | None = None,
     *,
     layout: Layout = "head-dependent",
+    check: bool | None = None,
 ) -> Any:
     """The heads of the best tree, shape (..., N), int64, padding -1; with ``label_scores`` a ``LabeledTrees``.
 
@@ -236,8 +263,8 @@ def argmax(
     >>> taproot.torch.argmax(torch.tensor([[0.0, 2, 1], [0, 0, 1], [0, 0, 0]]))
     tensor([0, 1])
     """
-    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout)
-    return _trees_of(sentences, sentences.decoder.argmax(), ())
+    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check)
+    return _trees_of(sentences, sentences.decode("argmax"), ())
 
 
 def mbr(
@@ -248,10 +275,11 @@ def mbr(
     label_scores: Tensor | None = None,
     *,
     layout: Layout = "head-dependent",
+    check: bool | None = None,
 ) -> Any:
     """The tree with the largest expected number of right heads; shapes as ``argmax``."""
-    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout)
-    return _trees_of(sentences, sentences.decoder.mbr(), ())
+    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check)
+    return _trees_of(sentences, sentences.decode("mbr"), ())
 
 
 def _of_words(sentences: Sentences, values: Any, leading: Any) -> Tensor:
@@ -322,7 +350,9 @@ class DependencyTrees(torch.distributions.Distribution):
         layout: Layout = "head-dependent",
         validate_args: bool | None = None,
     ) -> None:
-        self._sentences = Sentences(scores, lengths, root, constraints, label_scores, layout)
+        # None asks torch whether values are to be checked, and that may cost nothing here.
+        check = None if validate_args is None else validate_args or not scores.is_cuda
+        self._sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check)
         self._constraints = constraints
         self.scores = scores
         self.label_scores = label_scores
@@ -356,11 +386,11 @@ class DependencyTrees(torch.distributions.Distribution):
             raise ValueError(f"numpy() needs one axis of sentences, not {tuple(self.batch_shape)}")
         labels = self.label_scores
         return _distribution.DependencyTrees(
-            operators.as_numpy(self.scores, "scores"),
+            as_numpy(self.scores, "scores"),
             self.lengths.numpy() if self.batch_shape else None,
             self.root,
             self._constraints,
-            None if labels is None else operators.as_numpy(labels, "label_scores"),
+            None if labels is None else as_numpy(labels, "label_scores"),
             copy=False,
             layout=self.layout,
         )
@@ -371,7 +401,7 @@ class DependencyTrees(torch.distributions.Distribution):
 
     def marginals(self) -> Tensor:
         """p(h -> m), shape batch_shape + (N+1, N+1)."""
-        return self._sentences.arrangement.turned(self._sentences.marginals().to(self.scores.dtype))
+        return self._sentences.arrangement.turned(self._sentences.marginals())
 
     def root_marginals(self) -> Tensor:
         """p(0 -> m) for the words m = 1..N, shape batch_shape + (N,), accurate relatively where a root is single."""
@@ -405,7 +435,7 @@ class DependencyTrees(torch.distributions.Distribution):
             raise ValueError(f"direction must have shape {tuple(self.scores.shape)}, not {tuple(direction.shape)}")
         vector = sentences.arrangement.turned(direction)
         found = sentences.hessian_product(vector)
-        return sentences.arrangement.turned(found.to(self.scores.dtype))
+        return sentences.arrangement.turned(found.to(sentences.dtype))
 
     def cross_entropy(self, other: DependencyTrees) -> Tensor:
         """-sum p log q, q the other distribution over the same sentences, shape batch_shape."""
@@ -417,11 +447,11 @@ class DependencyTrees(torch.distributions.Distribution):
 
     def expected_tries(self) -> Tensor:
         """Z_multi / Z_single, shape batch_shape, without a gradient."""
-        return self._numbers(self._sentences.trees.expected_tries())
+        return self._numbers(self._sentences.trees.decoder.expected_tries())
 
     def expected_steps(self) -> Tensor:
         """How many heads Wilson's random walk draws, on average, shape batch_shape, without a gradient."""
-        return self._numbers(self._sentences.trees.expected_steps())
+        return self._numbers(self._sentences.trees.decoder.expected_steps())
 
     def log_prob(self, value: Tensor, labels: Tensor | None = None) -> Tensor:
         """log p of trees, whose batch axes are broadcast against these; with ``labels`` of labeled trees."""
@@ -448,7 +478,7 @@ class DependencyTrees(torch.distributions.Distribution):
 
     def argmax(self) -> Any:
         """The best tree, shape batch_shape + (N,); with ``label_scores`` a ``LabeledTrees`` with its best labels."""
-        return _trees_of(self._sentences, self._sentences.decoder.argmax(), ())
+        return _trees_of(self._sentences, self._sentences.decode("argmax"), ())
 
     @property
     def mode(self) -> Any:
@@ -457,7 +487,7 @@ class DependencyTrees(torch.distributions.Distribution):
 
     def mbr(self) -> Any:
         """The tree with the largest expected number of right heads; shapes as ``argmax``."""
-        return _trees_of(self._sentences, self._sentences.decoder.mbr(), ())
+        return _trees_of(self._sentences, self._sentences.decode("mbr"), ())
 
     def kbest(self, k: int) -> BestTrees:
         """The k best trees of every sentence, in order: ``heads`` (k, ..., N) and ``score`` (k, ...).
@@ -522,7 +552,7 @@ class DependencyTrees(torch.distributions.Distribution):
         return f"DependencyTrees(scores: {tuple(self.scores.shape)}, root={self.root!r})"
 
     def _numbers(self, values: Any, leading: Any = ()) -> Tensor:
-        return torch.as_tensor(values).reshape((*leading, *self.batch_shape)).to(self.scores.dtype)
+        return torch.as_tensor(values).reshape((*leading, *self.batch_shape)).to(self._sentences.dtype)
 
 
 def _restored(state: tuple[Any, ...], options: dict[str, Any]) -> DependencyTrees:

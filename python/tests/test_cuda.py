@@ -51,21 +51,144 @@ def test_values_are_those_of_the_cpu(root: Any, n: int, lengths: Any) -> None:
 
 @needs_device
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_one_distribution_eliminates_once(dtype: Any) -> None:
+def test_the_device_does_the_work_and_keeps_it(dtype: Any) -> None:
     scores = scores_of(2, 26, 26, dtype=dtype).cuda()
     d = tt.DependencyTrees(scores)
     device = _torch_cuda._cuda(0, "float64" if dtype == torch.float64 else "float32")
     before = device.statistics()
-    d.log_partition(), d.marginals(), d.entropy(), d.log_prob(d.sample((100,), seed=0))
+    d.sample((100,), seed=0), d.mbr(), d.root_marginals(), d.sample((100,), seed=1), d.kl_divergence(d)
     after = device.statistics()
     assert after["launches"] > before["launches"], "nothing ran on the device"
     assert after["eliminations"] == before["eliminations"] + 1
 
 
+def host_copies(call: Any) -> list[str]:
+    """The copies from the device to the host that a call makes, as PyTorch's profiler names them."""
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CUDA]) as found:
+        call()
+        torch.cuda.synchronize()
+    return [event.name for event in found.events() if "DtoH" in event.name]
+
+
+@needs_device
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_nothing_reaches_the_host(dtype: Any) -> None:
+    leaf = scores_of(64, 26, 26, dtype=dtype).cuda().requires_grad_()
+    lengths = torch.full((64,), 25, device="cuda")
+    gold = tt.DependencyTrees(leaf.detach(), lengths).sample((), seed=0)
+
+    def step() -> None:
+        tt.log_partition(leaf, lengths).sum().backward()
+        tt.nll(leaf, gold, lengths).backward()
+        tt.entropy(leaf, lengths).sum().backward()
+        tt.argmax(leaf, lengths)
+
+    step()
+    assert host_copies(step) == []
+    assert host_copies(lambda: tt.log_partition(leaf, lengths, check=True)), "the profiler sees no copies"
+
+
+@needs_device
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_cuda_graphs(dtype: Any) -> None:
+    """A captured step, replayed with other scores, lengths and gold trees; and make_graphed_callables."""
+    n, batch = 12, 16
+    leaf = torch.zeros(batch, n + 1, n + 1, dtype=dtype, device="cuda", requires_grad=True)
+    lengths = torch.full((batch,), n, dtype=torch.int32, device="cuda")
+    gold = torch.arange(n, device="cuda").expand(batch, n).contiguous()
+
+    def losses() -> Any:
+        return tt.nll(leaf, gold, lengths, reduction="sum"), tt.entropy(leaf, lengths).sum()
+
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            sum(losses()).backward()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    leaf.grad = None
+    with torch.cuda.graph(graph):
+        loss, entropy = losses()
+        (loss + entropy).backward()
+    for seed in range(3):
+        new = scores_of(batch, n + 1, n + 1, seed=seed, dtype=dtype)
+        with torch.no_grad():
+            leaf.copy_(new)
+            lengths.copy_(torch.arange(batch) % n + 1)
+        graph.replay()
+        own = new.cuda().requires_grad_()
+        expected = tt.nll(own, gold, lengths, reduction="sum"), tt.entropy(own, lengths).sum()
+        sum(expected).backward()
+        torch.testing.assert_close((loss, entropy), expected)
+        torch.testing.assert_close(leaf.grad, own.grad)
+
+    class Loss(torch.nn.Module):  # type: ignore[misc]
+        def forward(self, scores: Any) -> Any:
+            return tt.log_partition(scores).sum()
+
+    sample = torch.zeros(batch, n + 1, n + 1, dtype=dtype, device="cuda", requires_grad=True)
+    graphed = torch.cuda.make_graphed_callables(Loss(), (sample,))
+    own = new.cuda().requires_grad_()
+    graphed(own).backward()
+    torch.testing.assert_close(own.grad, tt.marginals(new.cuda()))
+
+
+@needs_device
+def test_compiled_on_the_device() -> None:
+    torch.manual_seed(0)
+    linear = torch.nn.Linear(16, 16).cuda()
+    words = torch.randn(8, 13, 16, device="cuda")
+    gold = torch.arange(12, device="cuda").expand(8, 12)
+    lengths = torch.randint(1, 13, (8,), device="cuda")
+
+    def loss(words: Any) -> Any:
+        return tt.nll(linear(words) @ words.transpose(1, 2), gold, lengths, layout="dependent-head")
+
+    expected = torch.autograd.grad(loss(words), linear.weight)[0]
+    for mode in ("default", "reduce-overhead"):  # The second one makes CUDA graphs of it.
+        compiled = torch.compile(loss, fullgraph=True, mode=mode)
+        for _ in range(3):
+            found = torch.autograd.grad(compiled(words), linear.weight)[0]
+            torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+    with torch.autocast("cuda", torch.bfloat16):
+        short = loss(words)
+    assert short.dtype == torch.float32
+    torch.testing.assert_close(short, loss(words), rtol=0.05, atol=0.05)
+
+
+@needs_device
+@pytest.mark.parametrize("root", ROOTS)
+def test_trees_and_divergences_are_those_of_the_cpu(root: Any) -> None:
+    scores, other = scores_of(5, 21, 21), scores_of(5, 21, 21, seed=1)
+    scores[3] = scores[3].round()  # Ties.
+    lengths = torch.tensor([20, 1, 7, 20, 19])
+    for find in (tt.argmax, tt.mbr):
+        assert torch.equal(find(scores.cuda(), lengths, root).cpu(), find(scores, lengths, root))
+    values = torch.randn(5, 21, 21, dtype=torch.float64)
+    for function in (
+        lambda s, o, v: tt.kl_divergence(s, o, lengths, root),
+        lambda s, o, v: tt.cross_entropy(s, o, lengths, root),
+        lambda s, o, v: tt.expectation(s, v, lengths, root),
+        lambda s, o, v: tt.DependencyTrees(s, lengths, root).root_marginals().square().sum(-1),
+    ):
+        found = []
+        for device in ("cpu", "cuda"):
+            p, q, v = (t.to(device).requires_grad_() for t in (scores.clone(), other.clone(), values.clone()))
+            value = function(p, q, v)
+            slopes = torch.autograd.grad(value.sum(), [p, q, v], allow_unused=True)
+            found.append([value.detach().cpu(), *(None if s is None else s.cpu() for s in slopes)])
+        for ours, theirs in zip(*found):
+            assert (ours is None) == (theirs is None)
+            if ours is not None:
+                torch.testing.assert_close(ours, theirs, rtol=1e-11, atol=1e-12)
+
+
 @needs_device
 def test_memory_is_given_back() -> None:
     d = tt.DependencyTrees(scores_of(2000, 101, 101).cuda())
-    d.marginals()
+    d.mbr()  # Keeps factors and marginals.
     torch.cuda.empty_cache()
     before = torch.cuda.mem_get_info()[0]
     del d
@@ -156,7 +279,7 @@ def test_strides_streams_and_types() -> None:
 
 
 @needs_device
-def test_beyond_double_goes_to_the_cpu() -> None:
+def test_beyond_double() -> None:
     scores = scores_of(2, 6, 6)
     scores[0] = torch.where(
         torch.rand(6, 6, generator=torch.Generator().manual_seed(0)) < 0.5, scores[0] * 1e5, scores[0]
@@ -167,22 +290,42 @@ def test_beyond_double_goes_to_the_cpu() -> None:
     for leaf in (found, exact):
         tt.marginals(leaf).square().sum().backward()
     torch.testing.assert_close(found.grad.cpu(), exact.grad, rtol=0, atol=1e-11)
+    d, e = tt.DependencyTrees(scores.cuda()), tt.DependencyTrees(scores)
+    assert torch.equal(d.sample((20,), seed=4).cpu(), e.sample((20,), seed=4))
+
+
+@needs_device
+def test_sentences_without_an_answer() -> None:
+    scores = scores_of(4, 4, 4)
+    scores[1, 0] = -torch.inf
+    scores[2, 1, 2] = torch.nan
+    lengths = torch.tensor([3, 3, 3, 9], device="cuda")  # Not looked at.
+    for dtype in (torch.float64, torch.float32):
+        leaf = scores.to("cuda", dtype).requires_grad_()
+        found = tt.log_partition(leaf, lengths)
+        assert found[0].isfinite() and found[1] == -torch.inf and found[2:].isnan().all()
+        found.sum().backward()
+        assert leaf.grad[:2].isfinite().all() and (leaf.grad[1] == 0).all() and leaf.grad[2:].isnan().any((1, 2)).all()
+        (slope,) = torch.autograd.grad(tt.entropy(leaf, lengths)[:2].nan_to_num().sum(), leaf)
+        assert slope[:2].isfinite().all() and (slope[1] == 0).all()
+        loss = tt.nll(leaf, torch.tensor([[0, 1, 1]] * 4, device="cuda"), lengths, reduction="none")
+        assert loss[0].isfinite() and loss[1:].isnan().all()
+        assert tt.argmax(leaf, lengths)[1:].eq(-1).all() and tt.mbr(leaf, lengths)[1:].eq(-1).all()
+    with pytest.raises(taproot.NoTreeError, match="sentence 1"):
+        tt.log_partition(scores[:2].cuda(), check=True)
+    with pytest.raises(taproot.SentenceError, match="sentence 0: the score of head 1 -> modifier 2"):
+        tt.marginals(scores[2:3].cuda(), check=True)
+    with pytest.raises(ValueError, match="lengths"):
+        tt.log_partition(torch.zeros(4, 4, 4, device="cuda"), lengths, check=True)
+    with pytest.raises(taproot.NoTreeError, match="sentence 1"):
+        tt.DependencyTrees(scores[:2].cuda()).sample((3,))
 
 
 @needs_device
 def test_errors() -> None:
-    scores = torch.zeros(3, 4, 4)
-    scores[1, 0] = -torch.inf
-    with pytest.raises(taproot.NoTreeError, match="sentence 1"):
-        tt.log_partition(scores.cuda())
-    bad = torch.zeros(3, 4, 4)
-    bad[2, 1, 2] = torch.nan
-    with pytest.raises(taproot.SentenceError, match="sentence 2: the score of head 1 -> modifier 2"):
-        tt.marginals(bad.cuda())
     good = tt.DependencyTrees(torch.zeros(2, 4, 4, device="cuda"))
-    for call in (lambda: good.mode, good.mbr, lambda: torch.distributions.kl_divergence(good, good)):
-        with pytest.raises(NotImplementedError, match="not done on a device"):
-            call()
+    with pytest.raises(NotImplementedError, match="not done on a device"):
+        good.kbest(3)
     with pytest.raises(ValueError, match="algorithm"):
         good.sample((2,), algorithm="colbourn")
     with pytest.raises(ValueError, match="lengths"):

@@ -403,7 +403,7 @@ def test_constraints_accumulate() -> None:
 
 
 def test_constraints_of_the_wrong_kind() -> None:
-    value_error(lambda: DependencyTrees(BATCH, constraints=Constraints()), "list")
+    value_error(lambda: DependencyTrees(BATCH, constraints=5), "one taproot.Constraints, which holds for all sentences")
     value_error(lambda: DependencyTrees(BATCH, constraints=[Constraints()]), "3")
     value_error(lambda: DependencyTrees(BATCH, constraints=[1, 2, 3]), "constraints[0]")
     for wrong in ([], [[(0, 1)]], "a"):

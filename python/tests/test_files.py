@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import stat
 import subprocess
@@ -360,7 +361,9 @@ def test_trees_with_an_entry_for_root(two: Path, tmp_path: Path) -> None:
 def test_evaluate_messages(two: Path) -> None:
     gold = taproot.read_conllu(two)
     for arguments, expected in [
-        (([[3, 3, 0, 2]], gold), "there are trees of 1 sentences, and gold trees of 2"),
+        (([[3, 3, 0, 2], [2, 0], [0]], gold), "gold has 2 sentences, but trees has trees of sentence 2"),
+        (([], gold), "trees has no trees to compare"),
+        ((np.full((2, 4), -1), gold), "trees has no trees to compare: all of its 2 sentences failed"),
         (([[3, 3, 0, 2], [1]], gold), "sentence 1 has 1 words in trees, but 2 in gold"),
         (([[3, 3, 0, 2], [2, 0, 1]], gold), r"sentence 1 has 3 words in trees, but 2 in gold.*give trees\[..., 1:\]"),
         (([[2, 0, 2]], [[-1, 2, 0, 2]]), r"sentence 0 has 3 words in trees, but 4 in gold.*give gold\[..., 1:\]"),
@@ -371,6 +374,112 @@ def test_evaluate_messages(two: Path) -> None:
     ]:
         with pytest.raises(ValueError, match=expected):
             taproot.evaluate(*arguments)
+
+
+def as_the_program_says(found: taproot.Attachment, gold: Any) -> str:
+    """An evaluation in the words of the command line."""
+    of = f" of {found.gold_sentences} in {gold}" if found.sentences < found.gold_sentences else ""
+    las = "" if found.las is None else f"LAS        {found.las:.4f}\n"
+    return (
+        f"sentences  {found.sentences}{of}\nwords      {found.words}\nUAS        {found.uas:.4f}\n{las}"
+        f"exact      {found.exact_match:.4f}\n"
+    )
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "npz", "conllu"])
+def test_evaluate_takes_files_as_the_command_line_does(program: str, two: Path, tmp_path: Path, ending: str) -> None:
+    scores, lengths = batch()
+    labels = np.random.default_rng(1).normal(size=(2, 5, 5, 3))
+    path, trees, names = tmp_path / "scores.npz", tmp_path / f"trees.{ending}", tmp_path / "names.txt"
+    taproot.save_scores(path, scores, lengths, labels)
+    names.write_text("nsubj\nroot\nobj\n")
+    labeled = ("--label-scores", path, "--labels", names)
+    for command in (
+        ("argmax",),
+        ("argmax", *labeled),
+        ("argmax", "--sentences", 1),  # A part of the gold sentences.
+        ("swor", "-k", 5, "--seed", 2, *labeled),
+        ("sample", "-k", 5),
+    ):
+        run(program, command[0], path, *command[1:], "--words", two, "-o", trees)
+        for over in ("best", "mean"):
+            found = taproot.evaluate(trees, two, over=over)
+            assert as_the_program_says(found, two) == run(program, "eval", trees, "--gold", two, "--over", over)
+        assert taproot.evaluate(str(trees), taproot.read_conllu(two)) == taproot.evaluate(trees, two, over="best")
+    with pytest.raises(ValueError, match="a file of trees has its own"):
+        taproot.evaluate(trees, two, [["a"] * 4, ["b"] * 2])
+    short = tmp_path / "short.conllu"
+    taproot.write_conllu(short, taproot.read_conllu(two)[:1])
+    message = f"{re.escape(str(short))} has 1 sentences, but {re.escape(str(trees))} has trees of sentence 1"
+    with pytest.raises(ValueError, match=message):
+        taproot.evaluate(trees, short)
+    with pytest.raises(subprocess.CalledProcessError) as error:
+        run(program, "eval", trees, "--gold", short)
+    assert re.search(message, error.value.stderr)
+
+
+def test_evaluate_takes_a_part_of_the_gold_sentences(two: Path, tmp_path: Path) -> None:
+    found = taproot.evaluate([[3, 3, 0, 2]], two)
+    assert (found.words, found.sentences, found.gold_sentences, found.failed) == (4, 1, 2, 0)
+    assert taproot.evaluate([[3, 3, 0, 2], [-1, -1]], two).failed == 1
+    # Relations that are missing make no LAS, as on the command line.
+    texts = [["nsubj", "aux", "root", "obj"], ["expl", "root"]]
+    open_gold = tmp_path / "open.conllu"
+    open_gold.write_text(two.read_text().replace("\texpl\t", "\t_\t"))
+    assert taproot.evaluate([[3, 3, 0, 3], [2, 0]], two, texts).las == 1
+    assert taproot.evaluate([[3, 3, 0, 3], [2, 0]], open_gold, texts).las is None
+    assert taproot.evaluate([[3, 3, 0, 3]], open_gold, texts[:1]).las == 1
+    # The best of several trees.
+    scores, lengths = batch()
+    d = DependencyTrees(scores, lengths)
+    assert taproot.evaluate(d.kbest(3), two, over="best") == taproot.evaluate(d.argmax(), two)
+    different = d.sample_without_replacement(6, seed=1)
+    most = different.log_prob.argmax(axis=0)
+    chosen = different.heads[most, np.arange(2)]
+    assert taproot.evaluate(different, two, over="best") == taproot.evaluate(chosen, two)
+    assert taproot.evaluate(different, two).trees == different.counts.sum()
+    with pytest.raises(ValueError, match='over="best" needs trees that know their probability'):
+        taproot.evaluate(d.sample(3, seed=1), two, over="best")
+    with pytest.raises(ValueError, match='over must be "best" or "mean"'):
+        taproot.evaluate(d.argmax(), two, over="all")  # type: ignore[arg-type]
+
+
+def test_files_of_trees_that_are_wrong(two: Path, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    tree = '{"sentence":0,"heads":[3,3,0,3]}\n'
+    for text, expected in [
+        ("[1]\n", "line 1: the line is not an object"),
+        (tree + "{\n", "line 2: the line is not JSON"),
+        ('{"heads":[1]}\n', "line 1: the key 'sentence' is missing"),
+        ('{"sentence":0,"heads":[3,3,0,9]}\n', "line 1: the head of word 4 is 9, not one of 0 to 4"),
+        ('{"sentence":0,"heads":[1,3,0,3]}\n', "line 1: word 1 is its own head"),
+        ('{"sentence":0,"heads":[3,3,0,3],"labels":["a"]}\n', "line 1: the tree has 1 labels but 4 heads"),
+        ('{"sentence":1,"heads":[2,0]}\n' + tree, "sentence 0 comes after sentence 1; trees must be in the order"),
+        ('{"sentence":0,"heads":[2,0]}\n', "sentence 0 has 2 words in .*t.jsonl, but 4 in .*two.conllu"),
+        ("", "has no trees to compare"),
+        ('{"sentence":0,"status":"no_tree","message":"none"}\n', "no trees to compare: all of its 1 sentences failed"),
+    ]:
+        path.write_text(text)
+        with pytest.raises(ValueError, match=expected):
+            taproot.evaluate(path, two)
+    path.write_text(tree + '{"sentence":1,"status":"no_tree","message":"none"}\n')
+    found = taproot.evaluate(path, two)
+    assert (found.uas, found.failed, found.sentences) == (1, 1, 1)
+    archive = tmp_path / "t.npz"
+    for arrays, expected in [
+        ({"heads": [[3, 3, 0, 3]]}, "has no array 'sentence'"),
+        ({"heads": [[3, -1, 0, 3]], "sentence": [0]}, "row 0: word 4 has a head behind the padding"),
+        ({"heads": [[3, 3, 0, 3]], "sentence": [0, 1]}, r"sentence must have shape \(1,\), and has \(2,\)"),
+        ({"heads": [[3, 3, 0, 3]], "sentence": [-1]}, "row 0: sentence is -1, which is negative"),
+    ]:
+        np.savez(archive, **arrays)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match=expected):
+            taproot.evaluate(archive, two)
+    archive.write_text("no archive")
+    with pytest.raises(ValueError, match="t.npz is not an .npz archive"):
+        taproot.evaluate(archive, two)
+    with pytest.raises(FileNotFoundError):
+        taproot.evaluate(tmp_path / "none.jsonl", two)
 
 
 def test_expected_attachment(two: Path) -> None:

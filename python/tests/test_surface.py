@@ -297,3 +297,59 @@ def test_allowed_edges_are_the_constraints() -> None:
     assert np.isfinite(jax.jit(lambda s: tj.log_partition(s, constraints=c))(scores))
     with pytest.raises(ValueError, match="not traced"):
         jax.jit(lambda s, n: tj.log_partition(s, n, constraints=c))(scores, 3)
+
+
+def test_constraints_given_once_hold_for_every_sentence() -> None:
+    scores, c = scores_of(3, 5, 5, seed=4), taproot.Constraints().force(2, 1).allow_roots([2])
+    once = taproot.DependencyTrees(scores, LENGTHS, constraints=c)
+    expected = taproot.DependencyTrees(scores, LENGTHS, constraints=[c] * 3)
+    assert_same(once.marginals(), expected.marginals(), exact=True)
+    assert_same(once[1].marginals(), expected[1].marginals(), exact=True)
+    again = pickle.loads(pickle.dumps(once))
+    assert_same(again.sample(5, seed=1), expected.sample(5, seed=1))
+    unconstrained = taproot.DependencyTrees(scores, LENGTHS)
+    assert (expected.log_partition() < unconstrained.log_partition() - 0.1).all()
+    c.force(1, 3)  # Afterwards, as with a list.
+    assert_same(once[0].marginals(), expected[0].marginals(), exact=True)
+
+
+def test_constraints_given_once_hold_for_every_tensor() -> None:
+    torch = pytest.importorskip("torch")
+    jax = pytest.importorskip("jax")
+    import taproot.jax as tj
+    import taproot.torch as tt
+
+    scores, c = scores_of(3, 5, 5, seed=4), taproot.Constraints().force(2, 1).allow_roots([2])
+    expected = taproot.DependencyTrees(scores, LENGTHS, constraints=[c] * 3).marginals()
+    assert_same(tt.DependencyTrees(torch.tensor(scores), LENGTHS, constraints=c).marginals(), expected)
+    of_numpy = tt.DependencyTrees(torch.tensor(scores), LENGTHS, constraints=c).numpy()
+    assert_same(of_numpy.marginals(), expected)
+    two_axes = torch.tensor(scores)[:, None].expand(3, 2, 5, 5)
+    assert_same(tt.marginals(two_axes, LENGTHS[:, None].repeat(2, 1), constraints=c)[:, 1], expected)
+    with jax.enable_x64(True):
+        assert_same(tj.DependencyTrees(jax.numpy.asarray(scores), LENGTHS, constraints=c).marginals(), expected)
+    too_long = taproot.Constraints().forbid(0, 1).force(3, 1)
+    message = r"constraints\.force\(3, 1\), given for all sentences, is not about sentence 1, which has 2 words"
+    for ask in (
+        taproot.DependencyTrees,
+        lambda s, *a, **k: tt.DependencyTrees(torch.tensor(s), *a, **k),
+        tj.DependencyTrees,
+    ):
+        with pytest.raises(ValueError, match=message):
+            ask(scores, LENGTHS, constraints=too_long)
+    with pytest.raises(ValueError, match=r"is not about sentence \(1, 0\), which has 2 words"):
+        tt.marginals(two_axes, LENGTHS[:, None].repeat(2, 1), constraints=too_long)
+
+
+def test_results_of_many_trees_are_shown_in_a_line() -> None:
+    labels = scores_of(3, 5, 5, 2, seed=1)
+    d = taproot.DependencyTrees(scores_of(3, 5, 5, seed=4), LENGTHS, label_scores=labels)
+    shown = "WithoutReplacementSample(trees<=9, sentences=3, words<=4, labeled, exhausted=2 of 3 sentences)"
+    assert repr(d.sample_without_replacement(9, seed=1)) == shown
+    assert repr(d[0].sample_without_replacement(7, seed=1)).endswith("(trees=7, words=4, labeled, exhausted=False)")
+    assert repr(d[0].kbest(3)) == "BestTrees(trees=3, words=4, labeled)"
+    torch = pytest.importorskip("torch")
+    import taproot.torch as tt
+
+    s = tt.DependencyTrees(torch.zeros(3, 5, 5), LENGTHS).sample_without_replacement(9, seed=1)
+    assert repr(s) == "WithoutReplacementSample(trees<=9, sentences=3, words<=4)"

@@ -2,8 +2,9 @@
 #include "core/student.h"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
+
+#include "core/beta.h"
 
 namespace taproot::detail {
 namespace {
@@ -18,29 +19,6 @@ double gamma_ratio(double a) {
   return factor * std::sqrt(a) * series;
 }
 
-// The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), by the
-// method of Lentz. It converges fast for x < (a + 1) / (a + b + 2).
-double continued_fraction(double a, double b, double x) {
-  constexpr double kTiny = 1e-300;
-  const auto away_from_zero = [](double v) { return std::abs(v) < kTiny ? kTiny : v; };
-  double c = 1;
-  double d = 1 / away_from_zero(1 - (a + b) * x / (a + 1));
-  double value = d;
-  for (int i = 1; i < 100000; ++i) {
-    const double m = i;
-    const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-    d = 1 / away_from_zero(1 + even * d);
-    c = away_from_zero(1 + even / c);
-    value *= d * c;
-    const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-    d = 1 / away_from_zero(1 + odd * d);
-    c = away_from_zero(1 + odd / c);
-    value *= d * c;
-    if (std::abs(d * c - 1) < 4 * std::numeric_limits<double>::epsilon()) break;
-  }
-  return value;
-}
-
 // P(|T| > t), which is the incomplete beta function I_x(degrees / 2, 1/2) at
 // x = degrees / (degrees + t^2).
 double two_tails(double t, double degrees) {
@@ -53,8 +31,8 @@ double two_tails(double t, double degrees) {
   // x^a y^(1/2) / B(a, 1/2)
   const double front = std::exp(a * -std::log1p(ratio * ratio)) * std::sqrt(y) * gamma_ratio(a) *
                        std::numbers::inv_sqrtpi;
-  if (x < (a + 1) / (a + 2.5)) return front * continued_fraction(a, 0.5, x) / a;
-  return 1 - front * continued_fraction(0.5, a, y) * 2;
+  if (x < (a + 1) / (a + 2.5)) return front * beta_continued_fraction(a, 0.5, x) / a;
+  return 1 - front * beta_continued_fraction(0.5, a, y) * 2;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/beta.h"
 #include "core/check.h"
 #include "core/student.h"
 #include "sample/without_replacement/weight.h"
@@ -32,7 +33,7 @@ struct Fit {
   double b = 0;
   double variance = 0;  // Of b.
   double degrees = 0;   // Of freedom, of the variance.
-  double size = 0;      // The number of independent trees that would tell as much about b.
+  double size = 0;      // The number of independent trees that would tell b with this variance.
 };
 
 Terms independent(std::size_t k) {
@@ -83,7 +84,7 @@ double dot(std::span<const double> weights, std::span<const double> values, doub
 
 Fit fit(const Terms& terms, std::span<const double> values, ValueKind kind) {
   Fit found;
-  // Wilson's interval is of a probability, not of a difference of two.
+  // An event's interval is of a probability, not of a difference of two.
   if (kind != ValueKind::kEvent && std::isfinite(values[0])) found.center = values[0];
   found.known = dot(terms.probability, values, found.center);
   found.left = terms.left;
@@ -99,7 +100,7 @@ Fit fit(const Terms& terms, std::span<const double> values, ValueKind kind) {
   }
   found.degrees = values.size() > 1 ? std::max(0.0, sum / squares * sum - 1) : 0;
   found.variance = found.degrees > 0 ? found.variance * (1 + 1 / found.degrees) : HUGE_VAL;
-  found.size = found.degrees / ((found.degrees + 1) * sum);
+  found.size = 1 / sum;
   return found;
 }
 
@@ -110,13 +111,27 @@ Estimate estimate_of(const Terms& terms, std::span<const double> values) {
   return {f.center + (f.known + f.left * f.b), f.left * std::sqrt(f.variance)};
 }
 
-// Wilson's (1927) interval: the probabilities b0 for which |b - b0| <= t sqrt(b0 (1 - b0) / size).
-Interval wilson(double b, double size, double t) {
-  const double x = t * t / size;
-  if (!(x < HUGE_VAL)) return {0, 1};
-  const double middle = (b + x / 2) / (1 + x);
-  const double half = std::sqrt(x * b * (1 - b) + x * x / 4) / (1 + x);
-  return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
+// Jeffreys' interval for a probability of which `size` trees have the share b: it leaves out the
+// same mass on both sides of the law Beta(size b + 1/2, size (1 - b) + 1/2), but nothing beyond an
+// event that no tree has, or each.
+Interval jeffreys(double b, double size, double level) {
+  const double half = (1 - level) / 2;
+  const double with = size * b + 0.5;
+  const double without = size * (1 - b) + 0.5;
+  return {b <= 0 ? 0 : detail::beta_quantile(half, with, without),
+          b >= 1 ? 1 : detail::beta_quantile(1 - half, with, without)};
+}
+
+// The size for Jeffreys' interval. The variance of an event follows from its probability, so k
+// equal trees need no quantile of Student's: only what unequal ones tell less is uncertain, of
+// which 1/degrees - 1/(k - 1) is a measure (Korn and Graubard 1998 use all degrees for surveys).
+double event_size(const Fit& f, std::size_t k, double level) {
+  const double excess = 1 / f.degrees - 1 / (static_cast<double>(k) - 1);
+  constexpr double kNormal = 1e8;  // Degrees of freedom.
+  if (excess <= 1 / kNormal) return f.size;
+  const double z = detail::student_quantile(level, kNormal);
+  const double t = detail::student_quantile(level, 1 / excess);
+  return f.size * (z / t) * (z / t);
 }
 
 Interval interval_of(const Terms& terms, std::span<const double> values, double level,
@@ -128,11 +143,13 @@ Interval interval_of(const Terms& terms, std::span<const double> values, double 
   if (values.empty()) return {NAN, NAN};
   const Fit f = fit(terms, values, kind);
   if (f.left == 0) return {f.center + f.known, f.center + f.known};
-  const double t = detail::student_quantile(level, f.degrees);
   if (event) {
-    const auto [low, high] = wilson(f.b, f.size, t);
+    const double size = f.degrees > 0 ? event_size(f, values.size(), level) : 0;
+    if (!(size > 0)) return {f.known, std::min(1.0, f.known + f.left)};
+    const auto [low, high] = jeffreys(f.b, size, level);
     return {f.known + f.left * low, std::min(1.0, f.known + f.left * high)};
   }
+  const double t = detail::student_quantile(level, f.degrees);
   // From one tree, or effectively one, nothing can be said: t or the variance is infinite.
   const double half = f.variance == 0 ? 0 : t * f.left * std::sqrt(f.variance);
   const double mean = f.center + (f.known + f.left * f.b);

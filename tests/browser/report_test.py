@@ -243,6 +243,53 @@ class Report(unittest.TestCase):
         finally:
             self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
+    def test_the_selected_word_is_whole_on_narrow_pages(self):
+        inside = """
+            const word = document.querySelector('#drawing .word').getBoundingClientRect();
+            const box = document.getElementById('drawing').getBoundingClientRect();
+            const button = document.querySelector('#words [aria-pressed=true]').getBoundingClientRect();
+            const list = document.getElementById('words').getBoundingClientRect();
+            const title = document.getElementById('head-title');
+            return [word.left - box.left, box.right - word.right, button.top - list.top + 1,
+                    list.bottom - button.bottom + 1, list.right - button.right + 1,
+                    title.clientWidth - title.scrollWidth];"""
+        try:
+            for page, number in ((self.report, 3), (self.report, 20), (self.report, 22), (self.hostile, 2)):
+                self.open(page, number)
+                for width in (1000, 400):  # Also after the window has become narrow.
+                    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+                    self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+                    browser.wait(self.driver, "innerWidth === arguments[0]", width)
+                    browser.wait(self.driver, "new Promise((done) => requestAnimationFrame(() => done(true)))")
+                    room = self.driver.execute_script(inside)
+                    if page is self.hostile:
+                        room = room[2:]  # One of its words is wider than the page.
+                    self.assertGreaterEqual(min(room), 0, (number, width, room))
+        finally:
+            self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    def test_says_that_it_is_loading(self):
+        loading = "document.getElementById('loading').checkVisibility()"
+        self.open(self.report)
+        self.assertFalse(self.driver.execute_script("return " + loading))
+        # A page that cannot unpack its sentences yet.
+        slow = self.report.with_name("slow.html")
+        slow.write_text(self.report.read_text().replace("const s = JSON.parse(block", "const s = later(block"))
+        self.driver.get(slow.as_uri())
+        self.assertTrue(self.driver.execute_script("return " + loading))
+        self.assertEqual(self.find("#loading").text, "Loading …")
+        self.driver.get_log("browser")  # The script is not the one that the page's policy names.
+
+    def test_paper_shows_all(self):
+        self.open(self.report, 22)
+        heights = "['words', 'trees', 'drawing'].map((id) => document.getElementById(id)).map((e) => e.scrollHeight - e.clientHeight)"
+        self.assertGreater(max(self.driver.execute_script(f"return {heights}")), 1)
+        self.driver.execute_script("dispatchEvent(new Event('beforeprint'))")
+        self.assertLessEqual(max(self.driver.execute_script(f"return {heights}")), 1)
+        self.assertFalse(self.find("nav").is_displayed())
+        self.driver.execute_script("dispatchEvent(new Event('afterprint'))")
+        self.assertTrue(self.find("nav").is_displayed())
+
     def test_slider_hides_and_shows_edges(self):
         self.open(self.report, 20)
         slider = self.find("#threshold")

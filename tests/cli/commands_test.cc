@@ -3,9 +3,12 @@
 // Single commands on small files that are made for one property each.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <tuple>
 
 #include "formats/tree_reader.h"
 #include "input_files.h"
@@ -364,6 +367,65 @@ TEST_F(Commands, MarginalsAsAListOfEdges) {
   // TSV is always a list; without words it has four columns.
   EXPECT_EQ(run("marginals " + scores + " --sentences 2 --format tsv").out,
             "sentence\thead\tmodifier\tprobability\n2\t0\t1\t1\n");
+}
+
+// Two words and two labels: an edge and a label have a row, and the rows of an edge sum to it.
+TEST_F(Commands, MarginalsAsAListOfLabeledEdges) {
+  const std::string scores =
+      write("s.npz", zip({{"a", floats("(3, 3)", {0, 1, 3, 0, 0, 2, 0, 1, 0})}}));
+  const float no = -INFINITY;
+  std::vector<float> of_labels(18, 0);
+  of_labels[1 * 2 + 1] = 1;                     // ROOT -> 1 is rather "b",
+  of_labels[(3 + 2) * 2] = no;                  // 1 -> 2 is always "b",
+  of_labels[(2 * 3 + 1) * 2] = std::log(3.0F);  // and 2 -> 1 is "a" three times out of four.
+  const std::string label_scores = write("l.npz", zip({{"label_scores", floats("(18,)", of_labels)},
+                                                       {"lengths", integers("(1,)", {2})}}));
+  const std::string labels = write("l.txt", "a\"\nb\n");
+  const std::string base = "marginals " + scores + " --labels " + labels + " --label-scores " +
+                           label_scores + " --words " + write("w.txt", "x y\n");
+  const auto dense = lines(run(base).out).at(0).at("marginals");
+  const Result all = run(base + " --threshold 0");
+  ASSERT_EQ(all.code, 0) << all.errors;
+  std::map<std::pair<int, int>, double> sum;
+  std::map<std::tuple<int, int, std::string>, double> found;
+  for (const auto& row : lines(all.out)) {
+    const int h = row.at("head");
+    const int m = row.at("modifier");
+    const double p = row.at("probability");
+    sum[{h, m}] += p;
+    EXPECT_TRUE(found.emplace(std::tuple(h, m, row.at("label").get<std::string>()), p).second);
+    EXPECT_EQ(row.at("modifier_word"), m == 1 ? "x" : "y");
+  }
+  ASSERT_EQ(sum.size(), 4U);
+  for (const auto& [edge, p] : sum) {
+    EXPECT_NEAR(p,
+                dense[static_cast<std::size_t>(edge.first)][static_cast<std::size_t>(edge.second)]
+                    .get<double>(),
+                1e-15);
+  }
+  EXPECT_EQ(found.size(), 7U);
+  EXPECT_FALSE(found.contains({1, 2, "a\""}));
+  EXPECT_NEAR((found.at({2, 1, "a\""}) / sum.at({2, 1})), 0.75, 1e-7);
+  EXPECT_NEAR((found.at({0, 1, "b"}) / found.at({0, 1, "a\""})), std::exp(1), 1e-6);
+  // The threshold is on the edge with its label, in each of the formats.
+  const double limit = found.at({2, 1, "a\""}) * 0.999;
+  const auto above = static_cast<std::size_t>(
+      std::ranges::count_if(found, [&](const auto& row) { return row.second >= limit; }));
+  ASSERT_LT(above, found.size());
+  const std::string how = fmt::format(" --threshold {}", limit);
+  EXPECT_EQ(lines(run(base + how).out).size(), above);
+  std::istringstream tsv(run(base + how + " --format tsv").out);
+  std::string line;
+  ASSERT_TRUE(std::getline(tsv, line));
+  EXPECT_EQ(line, "sentence\thead\tmodifier\tlabel\tprobability\thead_word\tmodifier_word");
+  ASSERT_TRUE(std::getline(tsv, line));
+  EXPECT_EQ(line, fmt::format("0\t2\t1\ta\"\t{}\ty\tx", found.at({2, 1, "a\""})));
+  ASSERT_EQ(run(base + how + " -o " + path("e.npz")).code, 0);
+  const Archive archive(path("e.npz"));
+  NpyColumn label(open_array(archive, "label"));
+  EXPECT_EQ(label.array().header().count, above);
+  EXPECT_EQ(label.next_text(), "a\"");
+  EXPECT_EQ(NpyColumn(open_array(archive, "probability")).next_double(), found.at({2, 1, "a\""}));
 }
 
 TEST_F(Commands, EdgesAndInfoAsJson) {

@@ -149,14 +149,34 @@ TEST(Estimate, FromTooFewTreesSaysSo) {
   EXPECT_EQ(of_one.high, 1);
 }
 
-TEST(Interval, OfAnEventIsWilsons) {
+TEST(Interval, OfAnEventIsJeffreys) {
   const Values none(20, 0.0);
   const Interval around = interval(none, 0.95, ValueKind::kEvent);
   EXPECT_EQ(around.low, 0);
-  EXPECT_GT(around.high, 0.1);  // The rule of three says 0.15.
-  EXPECT_LT(around.high, 0.25);
+  EXPECT_NEAR(around.high, 0.116639, 1e-6);  // scipy.stats.beta.ppf(0.975, 0.5, 20.5)
   EXPECT_EQ(interval(Values(20, 1.0), 0.95, ValueKind::kEvent).high, 1);
   EXPECT_EQ(interval(none, 0.95).high, 0);  // As numbers: what was seen is all.
+  Values some(30, 0.0);
+  some[3] = some[7] = some[8] = 1;
+  const Interval three = interval(some, 0.9, ValueKind::kEvent);
+  EXPECT_NEAR(three.low, 0.037017, 1e-6);  // scipy.stats.beta.ppf([0.05, 0.95], 3.5, 27.5)
+  EXPECT_NEAR(three.high, 0.217297, 1e-6);
+}
+
+// Unequal trees tell less: where one of them stands for most of the mass left, little is known.
+TEST(Interval, OfAnEventWidensWithUnequalTrees) {
+  Values even(10, std::log(0.01));
+  Values uneven = even;
+  for (std::size_t i = 0; i < 8; ++i) uneven[i] = std::log(1e-4);
+  Values values(10, 0.0);
+  values[0] = values[9] = 1;
+  const Interval a = interval(even, std::log(0.02), values, 0.95, ValueKind::kEvent);
+  const Interval b = interval(uneven, std::log(1e-5), values, 0.95, ValueKind::kEvent);
+  EXPECT_GT(b.high - b.low, a.high - a.low);
+  for (const Interval& of : {a, b}) {
+    EXPECT_GE(of.low, 0.01);
+    EXPECT_LE(of.high, 1);
+  }
 }
 
 TEST(Interval, GrowsWithItsLevel) {

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""taproot.torch and taproot.jax on a CUDA device against SynJax, on one machine in one run.
+
+Wall time of the whole call that a user writes, in milliseconds, medians. ``floor`` is an ``autograd.Function`` and its
+``sum().backward()`` that read and write as much memory and compute nothing: no operator of PyTorch can be faster.
+SynJax (its source on PYTHONPATH) is optional, and so is JAX. Answers are compared before anything is timed.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+import numpy as np
+import torch
+from torch import Tensor
+
+import taproot
+import taproot.torch
+
+SIZES = [(10, 1024), (25, 1024), (50, 256), (100, 64), (100, 1024), (200, 64)]
+WARM, CALLS = 20, 100
+
+
+def median_of(call: Callable[[], Any], wait: Callable[[Any], Any], calls: int = CALLS) -> float:
+    for _ in range(WARM):
+        wait(call())
+    taken = []
+    for _ in range(calls):
+        start = time.perf_counter()
+        wait(call())
+        taken.append(1000 * (time.perf_counter() - start))
+    return statistics.median(taken)
+
+
+def on_torch(call: Callable[[], Any], calls: int = CALLS) -> float:
+    return median_of(call, lambda _: torch.cuda.synchronize(), calls)
+
+
+def scores_of(n: int, batch: int, dtype: torch.dtype) -> Tensor:
+    numbers = np.log(np.random.default_rng(n).uniform(size=(batch, n + 1, n + 1)))
+    return torch.tensor(numbers, dtype=dtype, device="cuda", requires_grad=True)
+
+
+def step_of(function: Callable[[Tensor], Tensor], leaf: Tensor) -> Callable[[], None]:
+    def step() -> None:
+        leaf.grad = None
+        function(leaf).sum().backward()
+
+    return step
+
+
+def in_a_graph(step: Callable[[], None], leaf: Tensor) -> Callable[[], None]:
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            step()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    leaf.grad = None
+    with torch.cuda.graph(graph):
+        step()
+    return graph.replay
+
+
+class Nothing(torch.autograd.Function):
+    """As much memory as log Z with its gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor) -> Tensor:
+        ctx.save_for_backward(scores.clone())
+        return scores.sum((1, 2))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        (saved,) = ctx.saved_tensors
+        return grad[:, None, None] * saved
+
+
+def jax_steps(n: int, batch: int) -> dict[str, Callable[[], Any]]:
+    """The gradient of log Z under jax.jit, by whatever can be imported."""
+    try:
+        import jax
+        import jax.numpy as jnp
+    except ImportError:
+        return {}
+    scores = jnp.asarray(scores_of(n, batch, torch.float32).detach().cpu().numpy())
+
+    def compiled(log_partition: Callable[[Any], Any]) -> Callable[[], Any]:
+        step = jax.jit(jax.grad(lambda s: log_partition(s).sum()))
+        return lambda: step(scores).block_until_ready()
+
+    steps = {}
+    try:
+        import taproot.jax
+
+        steps["taproot.jax"] = compiled(taproot.jax.log_partition)
+    except ImportError as error:
+        print(f"(taproot.jax: {error})")
+    try:
+        jax.core.is_constant_dim = lambda size: isinstance(size, int)  # type: ignore[attr-defined]  # For newer JAX.
+        from synjax._src.spanning_tree_non_projective_crf import SpanningTreeNonProjectiveCRF
+
+        steps["SynJax"] = compiled(lambda s: SpanningTreeNonProjectiveCRF(s, single_root_edge=True).log_partition())
+    except ImportError as error:
+        print(f"(SynJax: {error})")
+    return steps
+
+
+def gradients() -> None:
+    print("\nGradient of log Z, ms:\n")
+    print("| n | B | SynJax, jit | floor | eager, float32 | eager, float64 | CUDA graph, float32 | taproot.jax, jit |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for n, batch in SIZES:
+        leaf, exact = scores_of(n, batch, torch.float32), scores_of(n, batch, torch.float64)
+        steps = [step_of(taproot.torch.log_partition, s) for s in (leaf, exact)]
+        for step in steps:
+            step()
+        assert leaf.grad is not None and exact.grad is not None
+        with_jax = jax_steps(n, batch)
+        for name, call in with_jax.items():
+            found = np.asarray(call())
+            apart = np.abs(found - exact.grad.cpu().numpy())[:, :, 1:].max()
+            assert apart < 1e-3, (name, n, apart)
+        assert float((leaf.grad - exact.grad).abs().max()) < 1e-4
+        by_jax = {name: median_of(call, lambda _: None) for name, call in with_jax.items()}
+        row = [by_jax.get("SynJax"), on_torch(step_of(Nothing.apply, leaf)), *map(on_torch, steps)]
+        row += [on_torch(in_a_graph(steps[0], leaf)), by_jax.get("taproot.jax")]
+        print(f"| {n} | {batch} | " + " | ".join("" if t is None else f"{t:.3f}" for t in row) + " |", flush=True)
+
+
+def others() -> None:
+    print("\nOther calls from PyTorch, ms:\n")
+    print("| call | n | B | float32 | float64 |")
+    print("| --- | --- | --- | --- | --- |")
+
+    def line(name: str, n: int, batch: int, make: Callable[[Tensor], Callable[[], Any]]) -> None:
+        row = [on_torch(make(scores_of(n, batch, dtype)), 40) for dtype in (torch.float32, torch.float64)]
+        print(f"| {name} | {n} | {batch} | " + " | ".join(f"{t:.3f}" for t in row) + " |", flush=True)
+
+    tt = taproot.torch
+    for n, batch in ((25, 1024), (100, 64)):
+        line("entropy and its gradient", n, batch, lambda s: step_of(tt.entropy, s))
+        line("marginals", n, batch, lambda s: lambda: tt.marginals(s.detach()))
+        gold = tt.argmax(scores_of(n, batch, torch.float64).detach())
+        line("nll and its gradient", n, batch, lambda s: step_of(lambda x: tt.nll(x, gold), s))  # noqa: B023
+    for n in (25, 100):
+        line("argmax", n, 1024, lambda s: lambda: tt.argmax(s.detach()))
+        line("mbr", n, 1024, lambda s: lambda: tt.mbr(s.detach()))
+    for n, batch, k in ((25, 1024, 100), (100, 64, 1000), (100, 16, 1000)):
+        line(f"sample, k = {k}", n, batch, lambda s: lambda: tt.DependencyTrees(s.detach()).sample((k,), 1))  # noqa: B023
+    line(
+        "sample_without_replacement, k = 1000",
+        100,
+        16,
+        lambda s: lambda: tt.DependencyTrees(s.detach()).sample_without_replacement(1000, 1),
+    )
+
+
+def main() -> None:
+    print(f"{taproot.cuda_description()}, torch {torch.__version__}; medians of {CALLS} calls")
+    gradients()
+    others()
+
+
+if __name__ == "__main__":
+    main()
