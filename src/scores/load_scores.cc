@@ -92,30 +92,29 @@ HWY_INLINE bool load_short(const double* source, std::ptrdiff_t source_stride, s
   const D d;
   const V minus_inf = hn::Set(d, -HUGE_VAL);
   const V limit = hn::Set(d, kMaxScore);
-  const V end = hn::Set(d, static_cast<double>(n));
   auto usual = hn::FirstN(d, kLanes);
+  for (size_t j = 0; j < ld; j += kLanes) hn::StoreU(minus_inf, d, top + j);
   for (size_t head = 0; head <= n; ++head) {
     const double* from = source + static_cast<std::ptrdiff_t>(head) * source_stride;
-    const V itself = hn::Set(d, static_cast<double>(head));
     for (size_t j = 0; j < ld; j += kLanes) {
-      const V column = hn::Iota(d, static_cast<double>(j));
-      auto ignored = hn::Eq(column, itself);
-      V raw = minus_inf;
+      V s = minus_inf;
       if (j + kLanes <= n + 1) {
-        raw = hn::LoadU(d, from + j);
-        if (j == 0) ignored = hn::Or(ignored, hn::Eq(column, hn::Zero(d)));
-      } else {
-        if (j <= n) raw = load_partial(from + j, n + 1 - j);
-        ignored = hn::Or(ignored, hn::Or(hn::Gt(column, end), hn::Eq(column, hn::Zero(d))));
+        s = hn::LoadU(d, from + j);
+      } else if (j <= n) {
+        s = load_partial(from + j, n + 1 - j);
       }
-      const V s = hn::IfThenElse(ignored, minus_inf, raw);
+      V checked = s;
+      if (j == 0 || j + kLanes > n + 1 || head - j < kLanes) {  // Some of them are no edges.
+        const V column = hn::Iota(d, static_cast<double>(j));
+        const auto outside =
+            hn::Or(hn::Eq(column, hn::Zero(d)), hn::Gt(column, hn::Set(d, static_cast<double>(n))));
+        const auto ignored = hn::Or(outside, hn::Eq(column, hn::Set(d, static_cast<double>(head))));
+        checked = hn::IfThenZeroElse(ignored, s);
+        s = hn::IfThenElse(ignored, minus_inf, s);
+      }
       hn::StoreU(s, d, scores + head * ld + j);
-      usual = hn::And(usual, hn::Or(ignored, hn::Le(hn::Abs(raw), limit)));
-      if (head == 0) {
-        hn::StoreU(minus_inf, d, top + j);
-      } else {
-        hn::StoreU(hn::Max(hn::LoadU(d, top + j), s), d, top + j);
-      }
+      usual = hn::And(usual, hn::Le(hn::Abs(checked), limit));
+      if (head > 0) hn::StoreU(hn::Max(hn::LoadU(d, top + j), s), d, top + j);
     }
   }
   return hn::AllTrue(d, usual);
