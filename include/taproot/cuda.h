@@ -307,4 +307,8 @@ TAPROOT_API std::size_t cuda_argmax_bytes(const CudaArgmax& question);
 TAPROOT_API void cuda_argmax(const CudaArgmax& question, void* workspace,
                              std::size_t workspace_bytes, void* stream);
 
+/// Rounds answers in float64, [size] in device memory, to float32: for questions that only have
+/// float64 answers. It does not wait.
+TAPROOT_API void cuda_round(const double* from, std::size_t size, float* to, void* stream);
+
 }  // namespace taproot

@@ -262,7 +262,7 @@ TEST_F(CudaInferenceTest, Offsets) {
   }
 }
 
-// Clusters of blocks, and matrices in global memory, in both precisions.
+// Matrices in global memory, in both precisions.
 TEST_F(CudaInferenceTest, LongSentences) {
   for (const int n : lengths({151, 220, 460}, 151)) {
     const Problem long_one = oracle::gaussian(n, 1, 3);
