@@ -116,7 +116,7 @@ __device__ __noinline__ inline void answer_failure(const InferenceArgs& args, in
     write_number(args.log_partition, b, no_tree ? -HUGE_VAL : NAN);
     write_number(args.entropy, b, NAN);
   }
-  fill_edges(args.marginals[0], args.batch.max_n, b, n, false, no_tree ? 0.0 : NAN);
+  fill_failure(args.marginals[0], args.batch.max_n, b, n, no_tree);
 }
 
 /// log Z, by one thread.

@@ -94,6 +94,7 @@ DependencyTrees::DependencyTrees(Pool& pool, std::vector<ScoreView> scores, Batc
                      [&](std::size_t b, detail::ThreadMemory&) { visit(b); });
   });
   impl_->pool = &threads;
+  impl_->groups = detail::LaneGroups(impl_->scores);
 }
 
 DependencyTrees::DependencyTrees(Cuda& cuda, std::vector<ScoreView> scores, BatchOptions options) {
