@@ -100,14 +100,17 @@ std::vector<GoldenTrees> questions(const GoldenGraph& graph) {
               : std::vector<std::string>{"wilson"};
       with.insert(with.end(), walks.begin(), walks.end());
     }
-    const auto ask = [&](bool replacement, const std::string& algorithm) {
+    const auto ask = [&](bool replacement, const std::string& algorithm,
+                         TreeFamily family = TreeFamily::kAll) {
       GoldenTrees question;
       question.graph = graph.name;
       question.root = root;
+      question.family = family;
       question.replacement = replacement;
       question.algorithm = algorithm;
       // Many trees where the budget of auto's walks decides.
-      const bool on_budget = graph.name == "pairs" || graph.name == "ring";
+      const bool on_budget =
+          family == TreeFamily::kAll && (graph.name == "pairs" || graph.name == "ring");
       question.k = replacement && algorithm == "auto" && on_budget ? 60 : k;
       question.seed = 1;
       all.push_back(question);
@@ -124,6 +127,10 @@ std::vector<GoldenTrees> questions(const GoldenGraph& graph) {
     };
     for (const std::string& algorithm : with) ask(true, algorithm);
     for (const char* algorithm : {"auto", "trie", "beam", "list"}) ask(false, algorithm);
+    ask(true, "auto", TreeFamily::kProjective);
+    for (const char* algorithm : {"auto", "trie", "beam"}) {
+      ask(false, algorithm, TreeFamily::kProjective);
+    }
   }
   return all;
 }
@@ -177,6 +184,7 @@ std::string line(const GoldenGraph& graph) {
 std::string line(const GoldenTrees& golden) {
   std::string text = "{\"name\": \"" + golden.name() + "\", \"graph\": \"" + golden.graph +
                      "\", \"root\": \"" + std::string(to_string(golden.root)) +
+                     (golden.family == TreeFamily::kProjective ? "\", \"family\": \"projective" : "") +
                      "\", \"replacement\": " + (golden.replacement ? "true" : "false") +
                      ", \"algorithm\": \"" + golden.algorithm +
                      "\", \"seed\": " + std::to_string(golden.seed) +

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/wide_divergence.h"
+#include "query/divergence_entry.h"
 #include "query/query_scratch.h"
 
 #include <cstdlib>
@@ -9,44 +10,13 @@
 namespace taproot::detail {
 namespace {
 
-// While words are eliminated, an edge comes to stand for many ways from its head to its modifier.
-// `p` and `q` are its weights, and `gap` is the mean under p, over these ways, of the log of a
-// way's share in q or, for the KL divergence, of that share over the way's share in p.
-struct Entry {
-  Wide p = 0.0;
-  Wide q = 0.0;
-  double gap = 0;
-};
-
-// Whether b is too small beside a to matter, also when it is multiplied by a log (below 2^60).
-bool is_negligible(const Entry& a, const Entry& b) {
-  constexpr std::int64_t kBits = 64;
-  return (b.p.is_zero() || (!a.p.is_zero() && a.p.exponent() - b.p.exponent() > 2 * kBits)) &&
-         (b.q.is_zero() || (!a.q.is_zero() && a.q.exponent() - b.q.exponent() > kBits));
-}
-
+// The entries of all edges by position, row = modifier, in the workspace's memory. While words are
+// eliminated, an edge comes to stand for many ways from its head to its modifier.
 template <Divergence kKind>
-double part_of_gap(const Entry& part, const Wide& p, const Wide& q) {
-  if (part.p.is_zero()) return 0;
-  const Wide share = part.p / p;
-  Wide ratio = part.q / q;
-  if constexpr (kKind == Divergence::kRelativeEntropy) ratio = ratio / share;
-  return to_double(share) * (part.gap + log_of(ratio));
-}
-
-template <Divergence kKind>
-Entry sum(const Entry& a, const Entry& b) {
-  if (is_negligible(a, b)) return a;
-  Entry both{a.p + b.p, a.q + b.q, 0};
-  if (!both.p.is_zero()) {
-    both.gap = part_of_gap<kKind>(a, both.p, both.q) + part_of_gap<kKind>(b, both.p, both.q);
-  }
-  return both;
-}
-
-// The entries of all edges by position, row = modifier, in the workspace's memory.
 class Entries {
  public:
+  using Entry = DivergenceEntry<kKind>;
+
   Entries(const FactorData& p, const FactorData& q, Scratch& scratch) : ld_(p.table.ld) {
     QueryScratch& own = scratch.get<QueryScratch>();
     p_ = own.wide_tangents.resize(2 * p.table.size());
@@ -91,12 +61,13 @@ class Entries {
 // product over the pivots of the share that its way has in each of them.
 template <Divergence kKind>
 double mean_log(const FactorData& p, const FactorData& q, Scratch& scratch) {
-  Entries entries(p, q, scratch);
+  using Entry = DivergenceEntry<kKind>;
+  Entries<kKind> entries(p, q, scratch);
   const int first = p.table.root == RootRule::kSingle ? 1 : 0;
   double total = 0;
   for (int k = p.table.n; k >= 2; --k) {
     Entry pivot;
-    for (int h = first; h < k; ++h) pivot = sum<kKind>(pivot, entries.get(h, k));
+    for (int h = first; h < k; ++h) pivot = pivot + entries.get(h, k);
     total += pivot.gap;
     for (int h = 0; h < k; ++h) {
       Entry share = entries.get(h, k);
@@ -105,8 +76,7 @@ double mean_log(const FactorData& p, const FactorData& q, Scratch& scratch) {
       for (int m = 1; m < k; ++m) {
         const Entry out = entries.get(k, m);
         if (h == m || out.q.is_zero()) continue;
-        const Entry way{share.p * out.p, share.q * out.q, share.gap + out.gap};
-        entries.set(h, m, sum<kKind>(entries.get(h, m), way));
+        entries.set(h, m, entries.get(h, m) + share * out);
       }
     }
   }

@@ -6,6 +6,6 @@
 namespace taproot::detail {
 
 /// Throws in the name of `function` if the algorithm is no sampler of trees under the root rule.
-void require_goes_with(Algorithm algorithm, RootRule root, const char* function);
+void require_goes_with(Algorithm algorithm, RootRule root, TreeFamily family, const char* function);
 
 }  // namespace taproot::detail

@@ -4,18 +4,17 @@
 
 #include "core/check.h"
 #include "query/query.h"
-#include "sample/without_replacement/beam.h"
+#include "sample/without_replacement/decider.h"
 #include "sample/without_replacement/gumbel.h"
 #include "sample/without_replacement/list.h"
 #include "sample/without_replacement/tree_set.h"
-#include "sample/without_replacement/trie.h"
 #include "taproot/sample.h"
 #include "taproot/without_replacement.h"
 
 namespace taproot {
 struct WithoutReplacementSampler::State {
   // Where the next tree comes from.
-  enum class Source : std::uint8_t { kRepeats, kTrie, kWideTrie, kList, kBeam };
+  enum class Source : std::uint8_t { kRepeats, kTrie, kList, kBeam };
 
   const detail::FactorData* data = nullptr;
   WithoutReplacementOptions options;
@@ -29,12 +28,10 @@ struct WithoutReplacementSampler::State {
   std::uint32_t attempts = 0;
   detail::Buffer<std::int32_t> heads;
   Sampler sampler;
-  detail::Conditionals conditionals;
-  detail::Trie<double> trie;
-  detail::Trie<detail::Wide> wide_trie;
+  std::unique_ptr<detail::Decider> deciders[2];  // One for each family, made when it is needed.
+  detail::Decider* decider = nullptr;
+  detail::Conditionals conditionals;  // For the list.
   detail::List list;
-  detail::Beam<double> beam;
-  detail::Beam<detail::Wide> wide_beam;
 
   // If something throws on the way, the sampler counts as not built.
   class Guard {
@@ -53,9 +50,8 @@ struct WithoutReplacementSampler::State {
   };
 
   void start(Workspace& workspace);
+  void choose_decider();
   void hand_over(detail::Scratch& scratch);
-  template <typename T>
-  void fill_trie(detail::Trie<T>& into, detail::Scratch& scratch);
   double log_left(detail::Scratch& scratch);
   bool sample(Workspace& workspace);
   void sample_beam(std::size_t k, WithoutReplacementSample& out, detail::Scratch& scratch);
@@ -83,9 +79,14 @@ void WithoutReplacementSampler::build(const Factorization& f,
   s.id = id;
   s.key = detail::stream_key(options.seed, id);
   s.data = &data;
+  s.choose_decider();
   if (options.algorithm == WithoutReplacementAlgorithm::kAuto) {
     s.sampler.build(f, Algorithm::kAuto, workspace);
-  } else if (options.algorithm != WithoutReplacementAlgorithm::kTrie) {
+  } else if (options.algorithm == WithoutReplacementAlgorithm::kBeam) {
+    s.decider->build(data, detail::Access::scratch(workspace));
+  } else if (options.algorithm == WithoutReplacementAlgorithm::kList) {
+    detail::require(data.family == TreeFamily::kAll, "WithoutReplacementSampler::build",
+                    "list does not sample projective trees: use auto, trie or beam");
     s.conditionals.build(data, detail::Access::scratch(workspace));
   }
   s.start(workspace);
@@ -116,22 +117,17 @@ void WithoutReplacementSampler::State::start(Workspace& workspace) {
   }
 }
 
-// From repeats to the trie.
-void WithoutReplacementSampler::State::hand_over(detail::Scratch& scratch) {
-  conditionals.build(*data, scratch);
-  if (conditionals.is_wide()) {
-    fill_trie(wide_trie, scratch);
-    source = Source::kWideTrie;
-  } else {
-    fill_trie(trie, scratch);
-    source = Source::kTrie;
-  }
+void WithoutReplacementSampler::State::choose_decider() {
+  auto& made = deciders[data->family == TreeFamily::kProjective ? 1 : 0];
+  if (made == nullptr) made = detail::make_decider(data->family);
+  decider = made.get();
 }
 
-template <typename T>
-void WithoutReplacementSampler::State::fill_trie(detail::Trie<T>& into, detail::Scratch& scratch) {
-  into.build(conditionals, options.memory_limit);
-  for (std::size_t t = 0; t < sampled.size(); ++t) into.insert(sampled[t], scratch);
+// From repeats to the trie.
+void WithoutReplacementSampler::State::hand_over(detail::Scratch& scratch) {
+  decider->build(*data, scratch);
+  decider->start_trie(sampled, options.memory_limit, scratch);
+  source = Source::kTrie;
 }
 
 // log of the mass of the trees not sampled yet, -inf only if there are none (list: or if what is
@@ -142,13 +138,7 @@ double WithoutReplacementSampler::State::log_left(detail::Scratch& scratch) {
     if (1 - mass_sampled >= least_left()) return std::log1p(-mass_sampled);
     hand_over(scratch);
   }
-  if (source == Source::kTrie && trie.left() < detail::kLeastInDouble &&
-      !conditionals.fits_double()) {
-    conditionals.widen(scratch);
-    fill_trie(wide_trie, scratch);
-    source = Source::kWideTrie;
-  }
-  return source == Source::kTrie ? detail::log_of(trie.left()) : detail::log_of(wide_trie.left());
+  return decider->log_left(sampled, scratch);
 }
 
 // Samples a new tree into `heads`. False if it takes another source, or list has lost the rest.
@@ -168,10 +158,8 @@ bool WithoutReplacementSampler::State::sample(Workspace& workspace) {
   detail::Stream stream(key, attempts++, detail::Purpose::kTree);
   if (source == Source::kList) {
     if (!list.sample(stream, scratch, heads.data())) return false;
-  } else if (source == Source::kTrie) {
-    trie.sample(stream, scratch, heads.data());
   } else {
-    wide_trie.sample(stream, scratch, heads.data());
+    decider->sample(stream, scratch, heads.data());
   }
   const bool is_new = sampled.add(heads.data());
   TAPROOT_ASSERT(is_new);
@@ -231,41 +219,16 @@ std::size_t WithoutReplacementSampler::size() const { return state_->sampled.siz
 Status WithoutReplacementSampler::status() const { return state_->status; }
 
 std::size_t WithoutReplacementSampler::memory() const {
-  switch (state_->source) {
-    case State::Source::kTrie:
-      return state_->trie.bytes();
-    case State::Source::kWideTrie:
-      return state_->wide_trie.bytes();
-    default:
-      return 0;
-  }
+  return state_->source == State::Source::kTrie ? state_->decider->trie_bytes() : 0;
 }
 
 void WithoutReplacementSampler::State::sample_beam(std::size_t k, WithoutReplacementSample& out,
                                                    detail::Scratch& scratch) {
-  k = std::min(k, (std::size_t{1} << 31) - 2);  // States are numbered in 31 bits.
-  const auto take = [&](auto& from) {
-    from.run(conditionals, k + 1, key, scratch);
-    const std::size_t size = std::min(k, from.size());
-    out.exhausted = from.size() <= k;
-    out.kappa = out.exhausted ? -HUGE_VAL : from.gumbel(k);
-    out.memory = from.bytes();
-    const auto n = static_cast<std::size_t>(data->table.n);
-    out.heads.resize(size * n);
-    from.heads(size, out.heads.data());
-    for (std::size_t i = 0; i < size; ++i) {
-      out.log_prob.push_back(detail::tree_log_prob(*data, out.heads.data() + i * n));
-      out.gumbel.push_back(from.gumbel(i));
-    }
-  };
-  if (!conditionals.is_wide()) {
-    take(beam);
-    if (out.kappa >= detail::kLeastGumbelInDouble || conditionals.fits_double()) return;
-    conditionals.widen(scratch);
-    out.log_prob.clear();
-    out.gumbel.clear();
+  decider->sample_beam(k, key, out, scratch);
+  const auto n = static_cast<std::size_t>(data->table.n);
+  for (std::size_t i = 0; i < out.gumbel.size(); ++i) {
+    out.log_prob.push_back(detail::tree_log_prob(*data, out.heads.data() + i * n));
   }
-  take(wide_beam);
 }
 
 void WithoutReplacementSampler::sample(std::size_t k, WithoutReplacementSample& out,

@@ -33,7 +33,7 @@ TEST(Algorithms, GoWithARootRule) {
     const bool multi = algorithm == Algorithm::kAuto || algorithm == Algorithm::kElimination ||
                        algorithm == Algorithm::kColbourn || algorithm == Algorithm::kWilson;
     for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
-      const auto call = [&] { detail::require_goes_with(algorithm, root, "sample"); };
+      const auto call = [&] { detail::require_goes_with(algorithm, root, TreeFamily::kAll, "sample"); };
       if (root == RootRule::kSingle ? single : multi) {
         EXPECT_NO_THROW(call()) << to_string(algorithm);
       } else {
