@@ -4,9 +4,11 @@
 #include <exception>
 
 #include "command_line.h"
+#include "io/output_file.h"
 #include "options.h"
 
 int main(int argc, char** argv) {
+  taproot::cli::remove_unfinished_on_signals();
   try {
     return taproot::cli::run_command_line(argc, argv);
   } catch (const std::exception& error) {

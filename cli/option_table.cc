@@ -97,7 +97,7 @@ class OptionTable {
     }
     if (shows || reports) {
       real("--threshold", o_.threshold,
-           reports ? "set where the slider of the page starts"
+           reports ? "set where the slider of the page starts, and which edges bear numbers"
                    : "with --marginals, leave out edges that are less probable");
     }
     if (is({&run_marginals})) {

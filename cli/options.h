@@ -7,6 +7,7 @@
 
 #include "formats/format.h"
 #include "input/constraint_list.h"
+#include "taproot/draw.h"
 #include "taproot/types.h"
 
 namespace taproot::cli {
@@ -37,7 +38,7 @@ struct Options {
   std::string output;       ///< Empty means standard output.
   std::string format_name;  ///< Empty means by the ending of the output.
   Format format = Format::kJsonl;
-  double threshold = 0.05;     ///< `show` and `report` draw edges from this probability on.
+  double threshold = kDrawThreshold;  ///< `show` and `report` draw edges from this probability on.
   bool has_threshold = false;  ///< Whether --threshold was given; then `marginals` lists edges.
   double floor = 0.001;        ///< A report does not hold edges below this probability.
   std::string color = "auto";  ///< auto, always or never.

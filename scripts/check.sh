@@ -30,7 +30,7 @@ outside() { # outside PATTERN WHAT PATH...: no file of PATH... matches.
 layers="core scores tree projective eliminate reverse query sample decode batch draw"
 declare -A first_layer=( # The first stage that may include a public header.
   [types.h]=core [version.h]=core [cuda.h]=core [scores.h]=scores [constraints.h]=scores [labels.h]=scores
-  [tree.h]=tree [factorization.h]=eliminate [query.h]=query [sample.h]=sample [without_replacement.h]=sample
+  [tree.h]=tree [factorization.h]=eliminate [query.h]=query [sample.h]=sample [estimate.h]=sample [without_replacement.h]=sample
   [decode.h]=decode [dependency_trees.h]=batch [batch.h]=batch [draw.h]=draw [taproot.h]=nobody
 )
 allowed=""

@@ -8,7 +8,7 @@ TEST_PACKAGES="ccache libgtest-dev libboost-dev libgmp-dev libmpfr-dev clang-for
 FUZZ_PACKAGES="clang libclang-rt-dev"
 TBB_PACKAGES="libtbb-dev"
 PYTHON_PACKAGES="python3-dev python3-venv"
-BROWSER_PACKAGES="chromium chromium-driver python3-selenium fonts-dejavu-core"
+BROWSER_PACKAGES="chromium chromium-driver python3-selenium python3-pil fonts-dejavu-core"
 BENCH_PACKAGES="libbenchmark-dev libeigen3-dev libboost-dev libgmp-dev libmpfr-dev python3"
 
 # Several presets and the Python package compile the same sources with the same flags: compile them once.

@@ -145,7 +145,7 @@ std::string number(double x) {
 template <typename Items, typename Text>
 std::string list(const Items& items, Text&& text) {
   std::string joined = "[";
-  for (std::size_t i = 0; i < items.size(); ++i) joined += (i == 0 ? "" : ", ") + text(items[i]);
+  for (std::size_t i = 0; i < items.size(); ++i) joined += (i == 0 ? "" : ",") + text(items[i]);
   return joined + "]";
 }
 

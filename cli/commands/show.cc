@@ -51,7 +51,8 @@ Picture picture_of(const Style& style, const std::vector<std::string>& words, co
 }
 
 Picture marginals_picture(const Style& style, const std::vector<std::string>& words,
-                          const std::vector<double>& p, double entropy) {
+                          const std::vector<double>& p, const std::vector<std::string>& labels,
+                          double entropy) {
   const double threshold = style.text.threshold;
   const auto less =
       std::count_if(p.begin(), p.end(), [&](double x) { return x > 0 && x < threshold; });
@@ -62,9 +63,12 @@ Picture marginals_picture(const Style& style, const std::vector<std::string>& wo
   if (style.svg) {
     SvgOptions options;
     options.threshold = threshold;
+    options.labels = labels;
     picture.drawing = marginals_svg(words, p, options);
   } else {
-    picture.drawing = marginals_text(words, p, style.text);
+    TextOptions options = style.text;
+    options.labels = labels;
+    picture.drawing = marginals_text(words, p, options);
   }
   return picture;
 }
@@ -87,7 +91,8 @@ std::vector<std::vector<Picture>> draw(Engine& engine, const Context& context, c
     trees.entropy(entropies);
     for (std::size_t i = 0; i < size; ++i) {
       if (outcomes[i].ok()) {
-        pictures[i].push_back(marginals_picture(style, words(i), p[i], entropies[i]));
+        pictures[i].push_back(
+            marginals_picture(style, words(i), p[i], edge_labels(context, i), entropies[i]));
       }
     }
     return pictures;

@@ -141,6 +141,19 @@ std::vector<SentenceTrees> sample_trees(DependencyTrees& trees, const SampleOpti
   return results;
 }
 
+std::vector<std::string> edge_labels(const Context& context, std::size_t i) {
+  if (context.chunk.labels.empty()) return {};
+  const auto side = static_cast<std::size_t>(context.chunk.sentences[i].n) + 1;
+  std::vector<std::int32_t> best(side * side);
+  best_edge_labels(context.chunk.labels[i].view(), best);
+  std::vector<std::string> names;
+  names.reserve(best.size());
+  for (const std::int32_t label : best) {
+    names.push_back(context.label_names[static_cast<std::size_t>(label)]);
+  }
+  return names;
+}
+
 std::vector<TreeGroup> grouped(const Context& context, std::size_t i, const SentenceTrees& trees) {
   std::map<std::pair<Tree, std::vector<std::string>>, std::size_t> place;
   std::vector<TreeGroup> groups;

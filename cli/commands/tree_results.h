@@ -72,6 +72,10 @@ std::vector<SentenceTrees> mbr_trees(DependencyTrees& trees);
 std::vector<SentenceTrees> sample_trees(DependencyTrees& trees, const SampleOptions& how,
                                         std::size_t count);
 
+/// The name of the best label of every edge of sentence i, row-major [n+1][n+1]; empty without
+/// labels.
+std::vector<std::string> edge_labels(const Context& context, std::size_t i);
+
 /// A tree, and how many of the samples it is. Labels count.
 struct TreeGroup {
   TreeRow row;

@@ -50,7 +50,7 @@ complete -c taproot -n '__fish_seen_subcommand_from show' -l color -x -a 'auto a
 complete -c taproot -n '__fish_seen_subcommand_from show' -l width -x -d 'draw lines of N cells (default: the width of the terminal, or 80)'
 complete -c taproot -n '__fish_seen_subcommand_from show' -l format -x -a 'text svg png pdf' -d 'choose the format (default: by the ending of the output, or text)'
 complete -c taproot -n '__fish_seen_subcommand_from report' -s k -l samples -x -d 'sample N trees per sentence'
-complete -c taproot -n '__fish_seen_subcommand_from report' -l threshold -x -d 'set where the slider of the page starts'
+complete -c taproot -n '__fish_seen_subcommand_from report' -l threshold -x -d 'set where the slider of the page starts, and which edges bear numbers'
 complete -c taproot -n '__fish_seen_subcommand_from report' -l floor -x -d 'leave out edges that are less probable, and count them'
 complete -c taproot -n '__fish_seen_subcommand_from report' -l title -x -d 'set the title of the page (default: the names of the files)'
 complete -c taproot -n '__fish_seen_subcommand_from report' -l format -x -a 'html png pdf' -d 'choose the format (default: by the ending of the output, or html)'

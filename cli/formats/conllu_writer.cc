@@ -5,6 +5,7 @@
 #include "error.h"
 #include "formats/conllu_keys.h"
 #include "formats/formats.h"
+#include "formats/row_check.h"
 #include "io/line_buffer.h"
 #include "io/output_file.h"
 

@@ -19,7 +19,4 @@ std::unique_ptr<TreeReader> jsonl_reader(const std::string& file);
 std::unique_ptr<TreeReader> npz_reader(const std::string& file);
 std::unique_ptr<TreeReader> conllu_reader(const std::string& file);
 
-/// Throws InputError unless there are `n` words.
-void check_words(std::size_t sentence, int n, const WordSentence& words);
-
 }  // namespace taproot::cli

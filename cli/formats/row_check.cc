@@ -25,4 +25,10 @@ void RowCheck::operator()(const TreeRow& row, const std::string& where) {
   n_ = n;
 }
 
+void check_words(std::size_t sentence, int n, const WordSentence& words) {
+  if (std::cmp_equal(words.words.size(), n)) return;
+  fail("sentence {} has {} words, but {} in the file of words; do the two files belong together?",
+       sentence, n, words.words.size());
+}
+
 }  // namespace taproot::cli

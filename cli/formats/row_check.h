@@ -5,8 +5,12 @@
 #include <string>
 
 #include "formats/tree_row.h"
+#include "input/words.h"
 
 namespace taproot::cli {
+
+/// Throws InputError unless there are `n` words.
+void check_words(std::size_t sentence, int n, const WordSentence& words);
 
 /// Checks what all readers ask of trees, whatever the format. Messages begin with `where`.
 class RowCheck {

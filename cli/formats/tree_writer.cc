@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/tree_writer.h"
 
-#include <utility>
-
 #include "error.h"
 #include "formats/formats.h"
 
@@ -22,12 +20,6 @@ std::unique_ptr<TreeWriter> TreeWriter::open(Format format, const std::string& f
     default:
       fail("trees cannot be written as {}", to_string(format));
   }
-}
-
-void check_words(std::size_t sentence, int n, const WordSentence& words) {
-  if (std::cmp_equal(words.words.size(), n)) return;
-  fail("sentence {} has {} words, but {} in the file of words; do the two files belong together?",
-       sentence, n, words.words.size());
 }
 
 }  // namespace taproot::cli

@@ -42,7 +42,9 @@ extern "C" void remove_temporaries(int signal) {
   raise(signal);
 }
 
-void catch_signals() {
+}  // namespace
+
+void remove_unfinished_on_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction old {};
     // A signal that is ignored (nohup, a background job of a shell) stays ignored.
@@ -55,10 +57,11 @@ void catch_signals() {
   }
 }
 
+namespace {
+
 bool enter(const std::string& path) {
   const std::lock_guard lock(slots_mutex);
-  static const bool caught = (catch_signals(), true);
-  if (!caught || path.size() >= PATH_MAX) return false;
+  if (path.size() >= PATH_MAX) return false;
   for (Slot& slot : slots) {
     if (slot.used.load(std::memory_order_relaxed)) continue;
     std::memcpy(slot.path.data(), path.c_str(), path.size() + 1);

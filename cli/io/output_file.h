@@ -8,9 +8,13 @@
 
 namespace taproot::cli {
 
+/// Removes files that are not committed when SIGINT, SIGTERM or SIGHUP ends the program, which has
+/// to call this once. Signals that are handled or ignored stay so.
+void remove_unfinished_on_signals();
+
 /// A file that appears complete or not at all: it is written beside its place under another name,
-/// and commit() renames it. A file that is not committed is removed, also on SIGINT and SIGTERM. An
-/// empty name means standard output. Throws InputError if something cannot be written.
+/// and commit() renames it. A file that is not committed is removed. An empty name means standard
+/// output. Throws InputError if something cannot be written.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& name);

@@ -15,7 +15,7 @@
     return s;
   });
 
-  const state = { shown: [], wanted: null, current: null, word: 0, tree: -1, threshold: about.threshold };
+  const state = { shown: [], wanted: null, current: null, edges: [], word: 0, tree: -1, threshold: about.threshold };
 
   const element = (tag, attributes = {}, ...children) => {
     const made = document.createElement(tag);
@@ -34,14 +34,25 @@
     made.style.width = `${100 * share}%`;
     return made;
   };
-  const number = (value, digits = 4) => (value !== 0 && Math.abs(value) < 1e-3
-    ? value.toExponential(digits - 1) : String(Number(value.toPrecision(digits))));
+  // Numbers for people: a minus sign, no exponents, and no digits that nobody reads. What rounds to a
+  // limit says so.
+  const decimal = (value) => {
+    const size = Math.abs(value);
+    if (size < 5e-5) return value === 0 ? "0" : "≈ 0";
+    const places = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : size >= 0.01 ? 3 : 4;
+    return value.toFixed(places).replace("-", "−");
+  };
   const percent = (p) => {
     const shown = 100 * p;
-    return `${shown >= 99.95 && p < 1 ? ">99.9" : shown >= 10 ? shown.toFixed(1) : number(shown, 3)} %`;
+    if (p >= 1) return "100 %";
+    if (shown >= 99.95) return "> 99.9 %";
+    if (shown < 0.001) return "< 0.001 %";
+    return `${shown.toFixed(shown >= 10 ? 1 : shown >= 0.1 ? 2 : 3)} %`;
   };
+  const short_percent = (p) => `${Number((100 * p).toPrecision(3))} %`;
   const node = (s, i) => (i === 0 ? "ROOT" : s.words[i - 1]);
-  const largest = sentences.reduce((most, s) => Math.max(most, s.entropy || 0), 1e-9);
+  const rate = (s) => (s.n > 0 ? s.entropy / s.n : 0);
+  const largest = sentences.reduce((most, s) => Math.max(most, s.failed ? 0 : rate(s)), 1e-9);
 
   // What is packed: deflated JSON in base 64. Unpacked once, when the sentence is first shown.
   const unpack = async (s) => {
@@ -54,11 +65,14 @@
   // ---- the list
 
   const item = (s) => {
-    const button = element("button", { type: "button", "data-number": s.number },
+    const button = element("button", { type: "button", "data-number": s.number, title: s.sent_id || "" },
       element("span", { class: "number" }, String(s.number)),
       element("span", { class: "words", dir: "auto" }, s.text || "(no words)"));
     if (s.failed) button.append(element("span", { class: "bad" }, s.failed));
-    else button.append(meter(s.entropy / largest));
+    else {
+      button.append(element("span", { class: "rate" }, meter(rate(s) / largest),
+        element("span", {}, rate(s).toFixed(2))));
+    }
     button.addEventListener("click", () => show(s));
     s.button = button;
     return element("li", {}, button);
@@ -68,9 +82,10 @@
   const list = () => {
     const query = $("search").value.trim().toLocaleLowerCase();
     const found = query === "" ? [...sentences] : sentences.filter((s) =>
-      s.text.toLocaleLowerCase().includes(query) || String(s.number) === query);
+      s.text.toLocaleLowerCase().includes(query) || String(s.number) === query ||
+      (s.sent_id || "").toLocaleLowerCase().includes(query));
     const order = $("order").value;
-    const key = order === "entropy" ? (s) => s.entropy : (s) => s.entropy / s.n;
+    const key = order === "entropy" ? (s) => s.entropy : rate;
     if (order !== "number") found.sort((a, b) => (b.failed ? -1 : key(b)) - (a.failed ? -1 : key(a)));
     state.shown = found;
     $("list").replaceChildren(...found.map((s) => s.item));
@@ -79,24 +94,62 @@
 
   // ---- the drawing
 
-  const arcs = () => [...$("drawing").querySelectorAll("[data-h]")];
-  const probability = (arc) => Number(arc.getAttribute("opacity"));
+  // The edges of the drawing: each has a path and, from about.threshold on or with a label that was
+  // sampled, texts.
+  const read_edges = () => {
+    const found = new Map();
+    for (const path of $("drawing").querySelectorAll("path[data-h]")) {
+      const { h, m, p, l } = path.dataset;
+      found.set(`${h} ${m}`, { h: Number(h), m: Number(m), p: Number(p), label: l || "", path, texts: [] });
+    }
+    for (const shown of $("drawing").querySelectorAll("text[data-h]")) {
+      const own = shown.textContent;
+      found.get(`${shown.dataset.h} ${shown.dataset.m}`).texts.push({ shown, own });
+    }
+    return [...found.values()];
+  };
 
   const cut = () => {
     let drawn = 0;
-    let all = 0;
-    for (const arc of arcs()) {
-      const below = probability(arc) < state.threshold;
+    for (const edge of state.edges) {
+      const picked = edge.path.classList.contains("picked");
       // A tree that is shown is shown whole.
-      arc.classList.toggle("below", below && !(state.tree >= 0 && arc.classList.contains("picked")));
-      if (arc.tagName !== "path") continue;
-      all += 1;
-      if (!below) drawn += 1;
+      const below = edge.p < state.threshold && !(state.tree >= 0 && picked);
+      edge.path.classList.toggle("below", below);
+      for (const { shown, own } of edge.texts) {
+        shown.classList.toggle("below", below || (edge.p < about.threshold && !picked && own !== "ROOT"));
+      }
+      if (edge.p >= state.threshold) drawn += 1;
     }
     const missing = state.current.below_floor;
-    $("level").textContent = percent(state.threshold);
-    $("drawn").textContent = `${drawn} of ${all} edges` +
-      (missing > 0 ? `; ${missing} more below ${percent(about.floor)} are not in this file` : "");
+    $("level").textContent = short_percent(state.threshold);
+    $("drawn").textContent = `${drawn} of ${state.edges.length} edges` +
+      (state.threshold < about.threshold ? `; numbers are on edges from ${short_percent(about.threshold)}` : "") +
+      (missing > 0 ? `; ${missing} more below ${short_percent(about.floor)} are not in this file` : "");
+  };
+
+  // Says which words are in view if not all are, and shades the sides where the drawing goes on.
+  const hint = () => {
+    const box = $("drawing");
+    const far = box.scrollWidth - box.clientWidth;
+    $("frame").classList.toggle("more-before", box.scrollLeft > 1);
+    $("frame").classList.toggle("more-after", box.scrollLeft < far - 1);
+    $("scroll-hint").hidden = far <= 1;
+    if (far <= 1) return;
+    const { left, right } = box.getBoundingClientRect();
+    const seen = [...box.querySelectorAll("[data-i]")].filter((word) => {
+      const { left: begin, right: end } = word.getBoundingClientRect();
+      return (begin + end) / 2 >= left && (begin + end) / 2 <= right;
+    }).map((word) => Number(word.dataset.i));
+    const range = seen.length > 0 ? `Words ${seen[0]} to ${seen[seen.length - 1]}` : "No words";
+    $("scroll-hint").textContent = `${range} of ${state.current.n} are in view. Scroll sideways, or press → and ←.`;
+  };
+  const center_word = (m) => {
+    const word = $("drawing").querySelector(`[data-i="${m}"]`);
+    if (!word) return;
+    const box = $("drawing").getBoundingClientRect();
+    const { left, right } = word.getBoundingClientRect();
+    $("drawing").scrollLeft += (left + right) / 2 - (box.left + box.right) / 2;
   };
 
   // The slider is logarithmic, from the floor to 1.
@@ -112,14 +165,17 @@
   const mark = () => {
     const s = state.current;
     const tree = state.tree >= 0 ? s.trees[state.tree] : null;
-    $("drawing").classList.toggle("word", state.word > 0 && !tree);
     $("drawing").classList.toggle("tree", tree !== null);
-    for (const arc of arcs()) {
-      const h = Number(arc.dataset.h);
-      const m = Number(arc.dataset.m);
+    for (const { h, m, path, texts } of state.edges) {
       const picked = tree ? tree.heads[m - 1] === h : m === state.word;
-      arc.classList.toggle("picked", picked);
-      if (picked) arc.parentNode.append(arc);  // On top of the others.
+      path.classList.toggle("picked", picked);
+      if (picked) path.parentNode.append(path);  // On top of the others.
+      for (const { shown, own } of texts) {
+        shown.classList.toggle("picked", picked);
+        // An edge of a sampled tree has the label that was sampled.
+        const relabel = picked && tree && tree.labels && own !== "ROOT";
+        shown.textContent = relabel ? `${tree.labels[m - 1]} ${own.slice(own.lastIndexOf(" ") + 1)}` : own;
+      }
     }
     for (const word of $("drawing").querySelectorAll("[data-i]")) {
       word.classList.toggle("word", Number(word.dataset.i) === state.word);
@@ -142,21 +198,19 @@
       return;
     }
     $("head-title").replaceChildren("Head of ", text(s.words[m - 1]), ` (word ${m})`);
-    const rows = arcs().filter((a) => a.tagName === "path" && Number(a.dataset.m) === m)
-      .sort((a, b) => probability(b) - probability(a));
+    const rows = state.edges.filter((edge) => edge.m === m).sort((a, b) => b.p - a.p);
     let sum = 0;
-    for (const arc of rows) {
-      const p = probability(arc);
+    for (const { h, p, label } of rows) {
       sum += p;
-      const h = Number(arc.dataset.h);
       $("heads").append(element("tr", {},
-        element("td", {}, text(node(s, h)), element("small", {}, h > 0 ? ` ${h}` : "")),
+        element("td", {}, text(node(s, h)), element("small", {}, h > 0 ? ` ${h}` : "", label ? ` ${label}` : "")),
         element("td", {}, bar(p)), element("td", {}, percent(p))));
     }
     const others = s.n - rows.length;
     const rest = Math.max(0, 1 - sum);
-    $("rest").textContent = `Entropy ${number(s.entropy_of_words[m - 1])} nats.` +
-      (others > 0 ? ` ${others} other heads, ${rest < 5e-4 ? "less than 0.05 %" : percent(rest)} together.` : "");
+    $("rest").textContent = `Entropy ${decimal(s.entropy_of_words[m - 1])} nats.` +
+      (others > 0 ? ` ${others} other ${others === 1 ? "head" : "heads"}, ` +
+        `${rest < 5e-4 ? "less than 0.05 %" : percent(rest)} together.` : "");
   };
 
   const pick_word = (m) => {
@@ -184,11 +238,13 @@
     const s = state.current;
     $("trees-note").textContent = `${about.samples} samples with replacement, seed ${about.seed}: ` +
       `${s.trees.length} different ${s.trees.length === 1 ? "tree" : "trees"}. ` +
-      (s.trees[0].labels ? "Probabilities are those of labeled trees." : "");
+      "A bar is a tree's share of the samples, p its probability" +
+      (s.trees[0].labels ? " with its labels." : ".");
     $("trees").replaceChildren(...s.trees.map((tree, i) => {
       const share = element("span", { class: "share" }, bar(tree.count / about.samples));
-      const button = element("button", { type: "button" }, share,
-        element("span", { class: "numbers" }, `${tree.count} of ${about.samples} · p = ${number(Math.exp(tree.log_prob))}`),
+      const button = element("button", { type: "button", title: `log p = ${tree.log_prob}` },
+        element("span", { class: "count" }, `${tree.count} of ${about.samples}`),
+        element("span", { class: "p" }, `p ${percent(Math.exp(tree.log_prob))}`), share,
         element("span", { class: "how" }, ...(i === 0 ? ["most frequent"] : difference(s, tree, s.trees[0]))));
       button.addEventListener("click", () => pick_tree(i));
       return element("li", {}, button);
@@ -210,7 +266,7 @@
     $("words").replaceChildren(...s.words.map((word, i) => {
       const button = element("button", { type: "button", "data-word": i + 1 },
         text(word), meter(s.entropy_of_words[i] / most),
-        element("span", { class: "value" }, s.entropy_of_words[i].toFixed(3)));
+        element("span", { class: "value" }, s.entropy_of_words[i] < 0.005 ? "≈ 0" : s.entropy_of_words[i].toFixed(2)));
       button.addEventListener("click", () => pick_word(i + 1));
       return button;
     }));
@@ -222,7 +278,6 @@
     if (state.wanted !== s) return;  // Somebody was faster.
     if (state.current) state.current.button.removeAttribute("aria-current");
     state.current = s;
-    state.word = 0;
     state.tree = -1;
     s.button.setAttribute("aria-current", "true");
     if (scroll) s.button.scrollIntoView({ block: "nearest" });
@@ -238,12 +293,17 @@
       return;
     }
     $("name").textContent = `Sentence ${s.number}`;
-    const facts = [["words", s.n], ["entropy", `${number(s.entropy)} nats`],
-      ["log Z", number(s.log_partition, 6)]];
-    $("facts").replaceChildren(...facts.map(([name, value]) =>
-      element("div", {}, element("dt", {}, name), element("dd", {}, String(value)))));
+    $("sent-id").textContent = s.sent_id || "";
+    const facts = [["words", String(s.n), s.n],
+      ["entropy", `${decimal(s.entropy)} nats, ${decimal(rate(s))} per word`, s.entropy],
+      ["log Z", decimal(s.log_partition), s.log_partition]];
+    $("facts").replaceChildren(...facts.map(([name, value, exact]) =>
+      element("div", {}, element("dt", {}, name), element("dd", { title: exact }, value))));
     // Our own renderer's markup: users' words are escaped in it.
     $("drawing").innerHTML = s.svg;
+    state.edges = read_edges();
+    // The most doubtful word is the first to be looked at.
+    state.word = s.n > 0 ? 1 + s.entropy_of_words.indexOf(Math.max(...s.entropy_of_words)) : 0;
     for (const word of $("drawing").querySelectorAll("[data-i]")) {
       word.addEventListener("click", () => pick_word(Number(word.dataset.i)));
     }
@@ -251,6 +311,10 @@
     show_trees();
     show_heads();
     mark();
+    $("drawing").scrollTop = $("drawing").scrollHeight;
+    $("drawing").scrollLeft = 0;
+    center_word(state.word);
+    hint();
     $("main").dataset.number = s.number;
   };
 
@@ -267,8 +331,7 @@
     if (to < 1 || to > s.n) return;
     pick_word(to);
     $("words").children[to - 1].scrollIntoView({ block: "nearest" });
-    const drawn = $("drawing").querySelector(`[data-i="${to}"]`);
-    drawn.scrollIntoView({ block: "nearest", inline: "nearest" });
+    center_word(to);
   };
 
   // ---- light and dark
@@ -292,13 +355,17 @@
   $("search").addEventListener("input", list);
   $("order").addEventListener("change", list);
   $("threshold").addEventListener("input", () => set_threshold(from_slider(Number($("threshold").value))));
+  $("drawing").addEventListener("scroll", hint);
+  addEventListener("resize", () => {
+    if (state.current && !state.current.failed) hint();
+  });
   $("drawing").addEventListener("pointerover", (event) => {
     const arc = event.target.closest("path[data-h]");
     const s = state.current;
     $("hover").replaceChildren();
     if (arc === null) return;
     $("hover").append(text(node(s, Number(arc.dataset.h))), " → ",
-      text(node(s, Number(arc.dataset.m))), `  ${percent(probability(arc))}`);
+      text(node(s, Number(arc.dataset.m))), `  ${arc.dataset.l || ""} ${percent(Number(arc.dataset.p))}`);
   });
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;
@@ -346,8 +413,9 @@
   });
 
   const failures = sentences.filter((s) => s.failed).length;
-  $("summary").textContent = `${sentences.length} sentences` +
+  $("summary").textContent = `${sentences.length} ${sentences.length === 1 ? "sentence" : "sentences"}` +
     (failures > 0 ? `, ${failures} without an answer` : "") + `, ${about.root}-root trees`;
+  $("legend").append(meter(1), `entropy per word; a full bar is ${largest.toFixed(2)} nats`);
   list();
   set_threshold(about.threshold);
   const wanted = sentences.find((s) => `#${s.number}` === location.hash);

@@ -21,8 +21,26 @@ double shortened(double value, int digits = 6) {
   return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
 }
 
+// The value of "# sent_id = ..." among the comments of a CoNLL-U sentence, or "".
+std::string sent_id(const WordSentence& sentence) {
+  for (const std::string& line : sentence.lines) {
+    if (!line.starts_with("#")) break;
+    const std::size_t name = line.find_first_not_of(" \t", 1);
+    if (name == std::string::npos || line.compare(name, 7, "sent_id") != 0) continue;
+    const std::size_t sign = line.find_first_not_of(" \t", name + 7);
+    if (sign == std::string::npos || line[sign] != '=') continue;
+    const std::size_t value = line.find_first_not_of(" \t", sign + 1);
+    if (value == std::string::npos) continue;
+    return line.substr(value, line.find_last_not_of(" \t\r") + 1 - value);
+  }
+  return "";
+}
+
 Json begin_sentence(const Context& context, std::size_t i) {
   Json json = {{"number", context.number(i)}, {"n", context.chunk.sentences[i].n}};
+  if (const WordSentence* const words = context.chunk.words_of(i)) {
+    if (const std::string id = sent_id(*words); !id.empty()) json["sent_id"] = shown_text(id);
+  }
   if (!context.chunk.words.empty()) {
     Json words = Json::array();
     for (const std::string& word : context.chunk.words[i].words) words.push_back(shown_text(word));
@@ -89,6 +107,9 @@ std::string sentence_html(const Context& context, std::size_t i, const SentenceA
 
   SvgOptions svg;
   svg.threshold = options.floor;
+  svg.text_from = options.threshold;
+  const std::vector<std::string> labels = edge_labels(context, i);
+  svg.labels = labels;
   svg.also = sampled;
   svg.hints = false;
   static const std::vector<std::string> none;

@@ -15,10 +15,10 @@ struct SentenceAnswers {
   const SentenceTrees& samples;
 };
 
-/// What a report holds about one sentence: a block of JSON for the list (number, words, entropy)
-/// and a packed one that is read when the sentence is shown (entropy of each word, sampled trees by
-/// frequency, the number of edges below the floor, the SVG of the marginals). A browser runs
-/// neither.
+/// What a report holds about one sentence: a block of JSON for the list (number, sent_id, words,
+/// entropy) and a packed one that is read when the sentence is shown (entropy of each word, sampled
+/// trees by frequency, the number of edges below the floor, the SVG of the marginals). A browser
+/// runs neither.
 std::string sentence_html(const Context& context, std::size_t i, const SentenceAnswers& answers);
 
 /// The same for a sentence that failed: its words and the reason.

@@ -4,6 +4,7 @@
 // comes back, its row and column of factors are read for the last time, and G's take their cells.
 #pragma once
 
+#include "core/probability.h"
 #include "cuda/eliminate/factor.cuh"
 
 namespace taproot::cuda {
@@ -133,7 +134,8 @@ __device__ inline void write_root_law(int n, Row&& row, const Work<T>& w, const 
   root_gradient(n, row, w.pivot, w.dots);
   for (int k = 1 + lane_id(); k <= n; k += kWarp) {
     const int word = order[k];
-    root_law[word - 1] = weights[word] * static_cast<double>(w.dots[k]);
+    root_law[word - 1] =
+        detail::nearest_probability(weights[word] * static_cast<double>(w.dots[k]));
   }
 }
 

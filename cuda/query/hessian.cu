@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/probability.h"
 #include "cuda/core/launch.h"
 #include "cuda/core/warp.cuh"
 
@@ -245,7 +246,7 @@ __global__ void __launch_bounds__(kThreads)
       double product = 0;
       if (p != q) {
         const double w = s.weights[s.at(h, m)];
-        const double p_edge = fmax(w * s.gradient[s.at(p, q)], 0.0);
+        const double p_edge = detail::nearest_probability(w * s.gradient[s.at(p, q)]);
         product = scale * (p_edge * s.values[s.at(h, m)] + w * s.gradient_tangent[s.at(p, q)]);
       }
       target.write(h, m, product);

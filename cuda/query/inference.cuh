@@ -4,6 +4,7 @@
 // entropy. The kernel of the beam's conditional laws begins in the same way.
 #pragma once
 
+#include "core/probability.h"
 #include "cuda/query/gradient.cuh"
 #include "cuda/query/inference.h"
 
@@ -173,7 +174,7 @@ struct MarginalWriter {
   __device__ double write(int h, int m, double g) const {
     double p = 0;
     if (m > 0 && m != h) p = weights[static_cast<std::int64_t>(h) * (n + 1) + m] * g;
-    if (p < 0) p = 0;  // By rounding; see docs/numerics.md.
+    p = detail::nearest_probability(p);
     first.write(h, m, p);
     second.write(h, m, p);
     if (h == 0 && m > 0 && root_law != nullptr) root_law[m - 1] = p;
@@ -195,8 +196,7 @@ __device__ inline double sum_of_threads(double x, double* per_warp) {
 
 /// By one thread. A sum that rounds below zero is 0.
 __device__ inline void write_entropy(const InferenceArgs& args, int b, double mean_score) {
-  const double x = args.summary.scaled_log_partition[b] - mean_score;
-  const double entropy = x < 0 ? 0.0 : x;
+  const double entropy = detail::non_negative(args.summary.scaled_log_partition[b] - mean_score);
   if (args.summary.entropy != nullptr) args.summary.entropy[b] = entropy;
   if (args.entropy != nullptr) args.entropy[b] = entropy;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/ln2.h"
+#include "core/probability.h"
 #include "cuda/core/launch.h"
 #include "cuda/core/warp.cuh"
 
@@ -66,7 +67,7 @@ __global__ void log_prob_kernel(const __grid_constant__ LogProbArgs args) {
     if (heads[0] == -1) {
       result = NAN;
     } else if (heads_exist && is_tree(node, node + args.batch.nodes(), n, args.batch.single())) {
-      result = total - args.summary.scaled_log_partition[b];
+      result = detail::nearest_log_probability(total - args.summary.scaled_log_partition[b]);
     }
     if (lane_id() == 0) {
       args.out.data[b * args.out.sentence_stride + s * args.out.tree_stride] = result;

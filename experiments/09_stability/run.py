@@ -181,7 +181,8 @@ def is_tree(heads):
     return heads.count(0) == 1 and not any(tops)
 
 
-ZERO, MUCH, LOST = 1e-17, 1e2, 1e5  # Where no error, one beyond 1, and one that is not a number are plotted.
+# Where no error, one beyond 1, and one that is not a number are plotted. The last two are rows above the axis's end.
+ZERO, END, MUCH, LOST = 1e-17, 3e0, 1e2, 1e5
 
 
 def shown(error):
@@ -222,14 +223,17 @@ def plot(x, table):
             place = (x_[-1], middle[-1]) if method == "elimination" else (gaps[-1], LOST)
             end_label(axes, *place, name, color)
         axes.set_yscale("log")
-        axes.set_ylim(ZERO / 3, LOST * 10)
-        ticks = {1e-16: "1e-16", 1e-12: "1e-12", 1e-8: "1e-8", 1e-4: "1e-4", 1: "1", MUCH: "more", LOST: "NaN, inf"}
+        axes.set_ylim(ZERO / 3, LOST * 30)
+        ticks = {1e-16: "1e-16", 1e-12: "1e-12", 1e-8: "1e-8", 1e-4: "1e-4", 1: "1", MUCH: "over 1", LOST: "NaN, inf"}
         axes.set_yticks(list(ticks), list(ticks.values()))
         axes.set_yticks([], minor=True)
+        axes.axhspan(END, LOST * 30, color="#f0f0f0", linewidth=0, zorder=0)  # Not to scale.
+        axes.axhline(END, color="#999999", linewidth=0.8, zorder=1)
         axes.set_title(title, fontsize=10)
     axes = panels[1, 1]
     of_gap = [[row["steps"] for row in table if row["gap"] == gap] for gap in gaps]
-    walk, top = COLORS["wilson-marginal"], 325  # Where steps beyond double's range are plotted.
+    # The digits of the number of steps, on a logarithmic axis; beyond double's range they are not known.
+    walk, top = COLORS["wilson-marginal"], 600
     finite = [(gap, np.median(np.log10(steps))) for gap, steps in zip(gaps, of_gap) if max(steps) < math.inf]
     axes.plot(*zip(*finite), color=walk, marker="o")
     beyond = [gap for gap, steps in zip(gaps, of_gap) if max(steps) == math.inf]
@@ -238,14 +242,21 @@ def plot(x, table):
     budget = math.log10(16 * table[0]["n"])
     axes.plot([gaps[0], gaps[-1]], [budget] * 2, color=COLORS["auto"])
     end_label(axes, gaps[-1], budget, "auto gives up\nthe walk here", COLORS["auto"])
-    axes.set_yticks([0, 100, 200, 300, top], ["1", "1e100", "1e200", "1e300", "beyond double"])
+    axes.set_yscale("log")
+    axes.set_ylim(1, top * 1.3)
+    axes.axhspan(380, top * 1.3, color="#f0f0f0", linewidth=0, zorder=0)
+    axes.axhline(380, color="#999999", linewidth=0.8, zorder=1)
+    digits = (1, 2, 5, 10, 30, 100, 300)
+    axes.set_yticks([*digits, top], [*("10", "100", *(f"1e{d}" for d in digits[2:])), "beyond double"])
+    axes.set_yticks([], minor=True)
     axes.set_title("expected steps of the walk per tree", fontsize=10)
     for axes in panels.flat:
         axes.set_xscale("function", functions=(np.sqrt, np.square))
         axes.set_xlim(0, 920)
-        axes.set_xticks([0, 10, 50, 100, 200, 400, 900])
+        axes.set_xticks([0, 10, 40, 100, 200, 400, 900])
+        axes.tick_params(labelbottom=True)
     for axes in panels[1]:
-        axes.set_xlabel("gap: other heads cost e^-gap")
+        axes.set_xlabel("gap: other heads cost e^-gap (square-root scale)")
     x.save(figure, "Errors of elimination and of the inverse, and the steps of a walk, as the gap grows")
 
 

@@ -56,8 +56,8 @@ def errors(d, sizes, seed, best, truth):
             f = f_different[quantity]
             estimates = {
                 "with replacement": f_trees[quantity][:k].mean(axis=0),
-                "Horvitz–Thompson": few.estimate(f[:k]),
-                "self-normalized": few.estimate(f[:k], normalized=True),
+                "Horvitz–Thompson": few.estimate(f[:k], normalized=False).mean,
+                "self-normalized": (few.weights * f[:k]).sum(axis=0) / few.weights.sum(axis=0),
                 "sum and sample": sum_and_sample(different, f, k),
                 PLAIN: f[:k].sum(axis=0) / few.counts,
             }
@@ -172,6 +172,7 @@ def plot_sentences(figure, sentences):
             axes.axhline(1, color="#000000", linewidth=1)
             axes.set_xscale("log")
             axes.set_yscale("log")
+            axes.set_xlim(3e-4, 100)  # Room for the name of the first tick within the panel.
             axes.set_ylim(low / 2, high * 2)
             axes.set_yticks([1e-6, 1e-4, 1e-2, 1, 1e2], ["≤ 1e-6", "1e-4", "0.01", "1", "100"])
             axes.set_xticks([1e-3, 1e-2, 0.1, 1, 10], ["≤ 0.001", "0.01", "0.1", "1", "10"])

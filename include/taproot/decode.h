@@ -86,8 +86,11 @@ TAPROOT_API BestTrees kbest(const ScoreView& scores, std::size_t k,
 TAPROOT_API void mbr(const Factorization& f, std::span<std::int32_t> heads, Workspace& workspace);
 TAPROOT_API Tree mbr(const Factorization& f);
 
-/// The expected share of the n words that have the head that `heads` gives them, when trees are
-/// drawn from p. Throws unless there are n heads in 0..n.
+/// The expected share of words that have the head that `heads` gives them, when trees are sampled
+/// from p: the mean of p(head -> m). A word whose head is negative is not counted; NaN if no word
+/// is. Throws unless there are n heads, none above n. Cost: marginals().
+TAPROOT_API double expected_attachment(const Factorization& f, TreeView heads,
+                                       Workspace& workspace);
 TAPROOT_API double expected_attachment(const Factorization& f, TreeView heads);
 
 /// How trees compare with the gold ones.
@@ -108,7 +111,8 @@ struct TAPROOT_API Attachment {
 };
 
 /// One tree against its gold tree. Labels, where given, are numbers, one for each word of both; a
-/// word whose gold head is negative is not counted. Throws if the sizes differ.
+/// word whose gold head is negative is not counted, nor is a tree of which no word is. Throws if
+/// the sizes differ.
 TAPROOT_API Attachment evaluate(TreeView heads, TreeView gold,
                                 std::span<const std::int32_t> labels = {},
                                 std::span<const std::int32_t> gold_labels = {});

@@ -183,6 +183,9 @@ class TAPROOT_API DependencyTrees {
   std::vector<Outcome> argmax(std::span<const TreeOutput> out);
   /// The tree with the largest expected number of right heads.
   std::vector<Outcome> mbr(std::span<const TreeOutput> out);
+  /// The expected share of words that have the head that heads[b] gives them; see decode.h.
+  std::vector<Outcome> expected_attachment(std::span<const TreeBuffer> heads,
+                                           std::span<double> out);
   /// The k best trees of each sentence, or all; with their log_prob if `log_prob`.
   std::vector<Outcome> kbest(std::size_t k, std::span<BestTrees> out, bool log_prob = false);
 

@@ -3,9 +3,10 @@
 // Drawings of trees and of distributions over them: arcs above words, as SVG for pages, notebooks
 // and papers, and as text for terminals. The command line and Python draw with these.
 //
-// `words` has one entry a word, in UTF-8, and may hold anything: it is shown by shown_text() and
-// escaped. It may also be empty: then numbers are shown. Functions throw std::invalid_argument when
-// sizes contradict each other, a head is outside 0..n, or a word is its own head.
+// `words` has one entry per word, in UTF-8, and may hold anything, because it is shown by
+// shown_text() and escaped. If it is empty, numbers are shown. Functions throw
+// std::invalid_argument if sizes contradict each other, a head is outside 0..n, or a word is its
+// own head.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +18,31 @@
 
 namespace taproot {
 
-/// `text` as drawings show it: a byte that is no UTF-8 becomes U+FFFD; a control character, and
-/// what would reorder or hide the text around it, its number: "<U+001B>", "<U+202E>". What comes
-/// back is UTF-8 that XML allows, and that no terminal obeys.
+/// `text` as drawings show it. A byte that is not UTF-8 becomes U+FFFD. A control character, or a
+/// character that would reorder or hide the text around it, becomes its number: "<U+001B>",
+/// "<U+202E>". The result is UTF-8 that XML allows and that no terminal obeys.
 TAPROOT_API std::string shown_text(std::string_view text);
 
+/// Drawings of marginals leave out edges that are less probable, unless told otherwise. The same
+/// everywhere: in SVG and text, on the command line, in the report and in Python.
+inline constexpr double kDrawThreshold = 0.05;
+
 struct SvgOptions {
-  /// What a screen reader says, and a pointer that rests on the drawing shows; empty: the words.
+  /// What a screen reader says, and what is shown when a pointer rests on the drawing. If it is
+  /// empty, the words are used.
   std::string title;
-  /// Of a tree: one a word, the label of the edge to it; or empty.
+  /// For a tree: one per word, the label of the edge to it. For marginals: row-major [n+1][n+1],
+  /// the label of each edge, "" for none. Empty if there are no labels.
   std::span<const std::string> labels;
-  /// Of marginals: edges of a smaller probability are left out, and so are those of probability 0.
-  double threshold = 0.01;
-  /// Of marginals: row-major [n+1][n+1], not 0 for an edge to be drawn whatever its probability; or
-  /// empty.
+  /// For marginals: edges with a smaller probability are left out, and so are edges with
+  /// probability 0.
+  double threshold = kDrawThreshold;
+  /// For marginals: edges from this probability on get room and, written on them, their label and
+  /// probability. Less probable edges, if the threshold lets them in, are drawn among the others
+  /// without a text. By default every edge has one.
+  double text_from = 0;
+  /// For marginals: row-major [n+1][n+1], not 0 for an edge that is drawn whatever its probability,
+  /// with a text if there are labels; or empty.
   std::span<const std::uint8_t> also;
   /// Whether an edge says what it is when a pointer rests on it.
   bool hints = true;
@@ -41,14 +53,16 @@ struct SvgOptions {
 /// dark scheme. Every edge is a <path> with data-h and data-m, its head and modifier; every word a
 /// <text> with data-i, its number. Edges from ROOT are straight lines from above.
 ///
-/// The heads need not be a tree: any head a word is drawn. O(n^2) for n words.
+/// The heads need not be a tree: any head per word is drawn. O(n^2) for n words.
 TAPROOT_API std::string tree_svg(std::span<const std::string> words, TreeView heads,
                                  const SvgOptions& options = {});
 
-/// The edges of a distribution, row-major [n+1][n+1] as marginals() gives them: the opacity of an
-/// edge is its probability, to four digits. Where an edge is drawn depends on the words alone and
-/// not on the threshold. Column 0 and the diagonal are ignored. Throws also where another entry
-/// is not in [0, 1] (rounding above 1 by 1e-6 is accepted) or the threshold is not.
+/// The edges of a distribution, row-major [n+1][n+1] as marginals() gives them. Every edge also has
+/// data-p, its probability to four digits, and data-l, its label if there are labels. Its opacity
+/// grows with its probability, from 0.45 on, so that no edge that is drawn is invisible. What is
+/// written on an edge is a <text> with the same data-h and data-m. Column 0 and the diagonal are
+/// ignored. Throws also if another entry is not in [0, 1] (rounding above 1 by 1e-6 is accepted),
+/// or a threshold is not. O(k^2) for k edges.
 TAPROOT_API std::string marginals_svg(std::span<const std::string> words,
                                       std::span<const double> marginals,
                                       const SvgOptions& options = {});
@@ -60,10 +74,10 @@ struct TextOptions {
   std::size_t width = 80;
   /// Whether strength is shown by escape sequences too: bold, faint, and labels in color.
   bool color = false;
-  /// Of a tree, as in SvgOptions.
+  /// As in SvgOptions.
   std::span<const std::string> labels;
-  /// Of marginals, as in SvgOptions.
-  double threshold = 0.05;
+  /// For marginals, as in SvgOptions.
+  double threshold = kDrawThreshold;
 };
 
 /// The tree for a terminal, in box-drawing characters and UTF-8: lines of at most `width` cells,
@@ -72,8 +86,8 @@ struct TextOptions {
 TAPROOT_API std::string tree_text(std::span<const std::string> words, TreeView heads,
                                   const TextOptions& options = {});
 
-/// The same for marginals. Each edge bears its probability in per cent; lines are heavy from 75 per
-/// cent on, and dashed below 25.
+/// The same for marginals. Each edge bears its label, if there are labels, and its probability in
+/// percent; lines are heavy from 75 percent on, and dashed below 25.
 TAPROOT_API std::string marginals_text(std::span<const std::string> words,
                                        std::span<const double> marginals,
                                        const TextOptions& options = {});

@@ -70,6 +70,10 @@ TAPROOT_API ScoreView add_labels(const ScoreView& scores, const LabelView& label
 /// heads in 0..n, other than the word itself.
 TAPROOT_API void best_labels(const LabelView& labels, TreeView heads, std::span<std::int32_t> out);
 
+/// The best label of every edge, row-major [n+1][n+1], the first of equal ones; 0 in column 0 and
+/// on the diagonal. Throws if the size is not this. O(n^2 labels).
+TAPROOT_API void best_edge_labels(const LabelView& labels, std::span<std::int32_t> out);
+
 /// A label for each word's edge, label l with probability exp(L[h][m][l]) / sum: given a tree
 /// sampled from the log-sum scores, that makes a sample of a labeled tree. Depends on (seed,
 /// sentence id, sample) alone.

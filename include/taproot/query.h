@@ -19,7 +19,7 @@ TAPROOT_API double log_partition(const Factorization& f);
 
 /// p(h -> m) for every edge: the probability that a tree has it; also the gradient of log Z.
 /// Column 0 and the diagonal are 0, every other column sums to 1. Absolute error: a few n 2^-53,
-/// so a tiny one may round below zero, and is then returned as 0. Cost: 2 n^3/3 multiply-adds.
+/// and where rounding leaves 0..1 the nearest of its ends. Cost: 2 n^3/3 multiply-adds.
 TAPROOT_API void marginals(const Factorization& f, EdgeMatrix out, Workspace& workspace);
 TAPROOT_API std::vector<double> marginals(const Factorization& f);
 
@@ -44,9 +44,8 @@ TAPROOT_API void root_marginals(const Factorization& f, std::span<double> out,
                                 Workspace& workspace);
 TAPROOT_API std::vector<double> root_marginals(const Factorization& f);
 
-/// log p(tree), which may round above 0 by a few units in the last place; -inf if `heads` is not a
-/// tree of the family under the root rule or uses a forbidden edge. Throws if heads.size() != n or a head is
-/// outside 0..n. O(n).
+/// log p(tree), never above 0; -inf if `heads` is not a tree of the family under the root rule or
+/// uses a forbidden edge. Throws if heads.size() != n or a head is outside 0..n. O(n).
 TAPROOT_API double log_prob(const Factorization& f, TreeView heads);
 
 /// -sum_t p(t) log p(t), in nats. Cost: marginals().
@@ -74,8 +73,8 @@ TAPROOT_API double kl_divergence(const Factorization& p, const Factorization& q,
 TAPROOT_API double kl_divergence(const Factorization& p, const Factorization& q);
 
 /// The share of the projective trees in Z of all trees, for the same scores and root rule: how
-/// projective a sentence is. `f` may have either family. 0 where no tree is projective; may round
-/// above 1 by a few units in the last place. Cost: factorize() for the other family.
+/// projective a sentence is. `f` may have either family. 0 where no tree is projective. Cost:
+/// factorize() for the other family.
 TAPROOT_API double projective_mass(const Factorization& f, Workspace& workspace);
 TAPROOT_API double projective_mass(const Factorization& f);
 

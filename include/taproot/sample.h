@@ -30,8 +30,8 @@ enum class Algorithm : std::uint8_t {
   kWilsonReject,  ///< Walks until a tree has one root; single-root only (Stanojevic 2022).
   kColbourn,      ///< Head by head from conditional marginals (Colbourn et al. 1996).
   /// BIASED: the root by the weight of its edge alone, then the walk (Zmigrod et al. 2021). This
-  /// does not sample from p; it is here to reproduce the paper's proof of that. auto never
-  /// chooses it; single-root only.
+  /// does not sample from p; it is here to reproduce the proof of that by Stanojevic (2022). auto
+  /// never chooses it; single-root only.
   kWilsonRc,
 };
 

@@ -6,6 +6,7 @@
 #include "taproot/decode.h"
 #include "taproot/dependency_trees.h"
 #include "taproot/draw.h"
+#include "taproot/estimate.h"
 #include "taproot/factorization.h"
 #include "taproot/labels.h"
 #include "taproot/query.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trees sampled without replacement: each from p restricted to the trees that have not been sampled
-// yet. And estimates from such a sample, in which no tree is wasted on a repeat.
+// yet. taproot/estimate.h estimates expectations from such a sample, in which no tree is wasted on
+// a repeat.
 //
 // Every tree comes with a perturbed log probability, its Gumbel: log p(t) plus an independent
 // Gumbel(0). The sample has the k largest of them, in order, and kappa is the (k+1)-th. Given
@@ -65,7 +66,7 @@ struct WithoutReplacementSample {
   std::vector<std::int32_t> labels;  ///< Likewise, from a DependencyTrees with labels; else empty.
   std::vector<double> log_prob;
   std::vector<double> gumbel;
-  std::vector<double> weight;   ///< Horvitz-Thompson, p/q: the sum of weight * f(t) estimates E[f].
+  std::vector<double> weight;   ///< Horvitz-Thompson, p/q; see taproot/estimate.h.
   double kappa = 0;             ///< -inf if these are all the trees that there are.
   bool exhausted = false;       ///< Whether these are all the trees that there are.
   Status status = Status::kOk;  ///< numerical_loss: fewer trees than asked for, by list.
@@ -123,19 +124,5 @@ class TAPROOT_API WithoutReplacementSampler {
 /// if the outcome of f is not ok.
 TAPROOT_API WithoutReplacementSample sample_without_replacement(
     const Factorization& f, std::size_t k, const WithoutReplacementOptions& options = {});
-
-/// q(t) = 1 - exp(-exp(log p(t) - kappa)); 1 for kappa = -inf.
-TAPROOT_API double inclusion_probability(double log_prob, double kappa);
-
-/// p(t) / q(t), accurate also where both are tiny. Unbiased; at k = 1 of infinite variance.
-TAPROOT_API double horvitz_thompson_weight(double log_prob, double kappa);
-
-/// Weights divided by their sum: biased, of lower variance. In place if out is weights.
-TAPROOT_API void normalize_weights(std::span<const double> weights, std::span<double> out);
-
-/// Sum of weight * value, an unbiased estimate of E[value]; with `normalized`, divided by the sum
-/// of the weights.
-TAPROOT_API double estimate(std::span<const double> weights, std::span<const double> values,
-                            bool normalized = false);
 
 }  // namespace taproot

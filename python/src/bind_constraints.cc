@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <vector>
+
 #include "arrays.h"
 #include "module.h"
 #include "taproot/constraints.h"
@@ -15,6 +18,14 @@ using Words = Contiguous<const std::int32_t>;
 template <Constraints& (Constraints::*kMethod)(int, int)>
 void forward(Constraints& self, int head, int modifier) {
   (self.*kMethod)(head, modifier);
+}
+
+// Which edges of a sentence of n words are left: out [n+1][n+1].
+void allowed(const Constraints& self, Contiguous<bool> out) {
+  const double zero = 0;
+  std::vector<double> memory;
+  self.apply(ScoreView(&zero, static_cast<int>(out.shape(0)) - 1, 0, 0), memory);
+  for (std::size_t i = 0; i < memory.size(); ++i) out.data()[i] = memory[i] > -HUGE_VAL;
 }
 
 }  // namespace
@@ -36,7 +47,8 @@ void init_constraints(nb::module_& m) {
             self.force_partial_tree({heads.data(), heads.size()});
           },
           nb::arg("heads").noconvert())
-      .def("fits", &Constraints::fits, "n"_a);
+      .def("fits", &Constraints::fits, "n"_a)
+      .def("allowed", &allowed, nb::arg("out").noconvert());
 }
 
 }  // namespace taproot::python

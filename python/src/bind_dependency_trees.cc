@@ -223,6 +223,12 @@ Failures ask_log_prob(Core& core, std::size_t k, ConstHeads heads, std::optional
   }));
 }
 
+Failures ask_expected_attachment(Core& core, ConstHeads heads, Doubles out) {
+  return failures(ask([&] {
+    return core.trees.expected_attachment(buffers(core, heads.data()), {out.data(), core.size()});
+  }));
+}
+
 std::vector<TreeOutput> outputs(const Core& core, std::size_t k, const Heads& heads,
                                 const std::optional<Heads>& labels) {
   std::vector<TreeOutput> found;
@@ -363,6 +369,7 @@ void init_dependency_trees(nb::module_& m) {
       .def("expectation", &ask_expectation, nb::arg("values").noconvert(), out)
       .def("hessian_product", &ask_hessian_product, nb::arg("direction").noconvert(), out)
       .def("log_prob", &ask_log_prob, "k"_a, heads, labels, out)
+      .def("expected_attachment", &ask_expected_attachment, heads, out)
       .def("sample", &ask_sample, "k"_a, "seed"_a, "algorithm"_a, "step_limit"_a, "first_tree"_a,
            heads, labels)
       .def("sample_without_replacement", &ask_without_replacement, "k"_a, "seed"_a, "algorithm"_a,

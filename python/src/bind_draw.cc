@@ -23,12 +23,15 @@ void init_draw(nb::module_& m) {
       "words"_a, nb::arg("heads").noconvert(), "labels"_a);
   m.def(
       "marginals_svg",
-      [](const Words& words, Contiguous<const double> marginals, double threshold) {
+      [](const Words& words, Contiguous<const double> marginals, double threshold,
+         const Words& labels) {
         SvgOptions options;
         options.threshold = threshold;
+        options.labels = labels;
         return marginals_svg(words, {marginals.data(), marginals.size()}, options);
       },
-      "words"_a, nb::arg("marginals").noconvert(), "threshold"_a);
+      "words"_a, nb::arg("marginals").noconvert(), "threshold"_a, "labels"_a);
+  m.attr("DRAW_THRESHOLD") = kDrawThreshold;
 }
 
 }  // namespace taproot::python

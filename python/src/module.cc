@@ -20,6 +20,8 @@ NB_MODULE(_taproot, m) {
   init_dependency_trees(m);
   init_iterator(m);
   init_estimate(m);
+  init_files(m);
   init_cuda(m);
   init_draw(m);
+  init_tree(m);
 }

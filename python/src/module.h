@@ -9,7 +9,9 @@ void init_constraints(nanobind::module_& m);
 void init_dependency_trees(nanobind::module_& m);
 void init_iterator(nanobind::module_& m);
 void init_estimate(nanobind::module_& m);
+void init_files(nanobind::module_& m);
 void init_cuda(nanobind::module_& m);
 void init_draw(nanobind::module_& m);
+void init_tree(nanobind::module_& m);
 
 }  // namespace taproot::python

@@ -5,10 +5,13 @@ Everything hangs off ``DependencyTrees``; ``taproot.torch`` and ``taproot.jax`` 
 gradients.
 """
 
+from ._conllu import Sentence, read_conllu, write_conllu
 from ._constraints import Constraints
 from ._distribution import DependencyTrees
 from ._draw import Drawing, TreeDrawing
 from ._errors import NoTreeError, SentenceError
+from ._estimate import Estimate, Interval, estimate, interval
+from ._evaluate import Attachment, evaluate
 from ._iterator import KBestIterator, WithoutReplacementIterator
 from ._results import (
     BestTrees,
@@ -19,6 +22,7 @@ from ._results import (
     horvitz_thompson_weight,
     inclusion_probability,
 )
+from ._scores import load_scores, save_scores
 from ._taproot import Cuda, CudaDependencyTrees, cuda_available, cuda_description
 from ._taproot import version as _version
 from ._threads import get_num_threads, set_num_threads
@@ -26,16 +30,20 @@ from ._threads import get_num_threads, set_num_threads
 __version__ = _version()
 
 __all__ = [
+    "Attachment",
     "BestTrees",
     "Constraints",
     "Cuda",
     "CudaDependencyTrees",
     "DependencyTrees",
     "Drawing",
+    "Estimate",
+    "Interval",
     "KBestIterator",
     "LabeledTrees",
     "NoTreeError",
     "ScoredTree",
+    "Sentence",
     "SentenceError",
     "TreeDrawing",
     "WithoutReplacementIterator",
@@ -44,8 +52,15 @@ __all__ = [
     "__version__",
     "cuda_available",
     "cuda_description",
+    "estimate",
+    "evaluate",
     "get_num_threads",
     "horvitz_thompson_weight",
     "inclusion_probability",
+    "interval",
+    "load_scores",
+    "read_conllu",
+    "save_scores",
     "set_num_threads",
+    "write_conllu",
 ]

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import operator
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from ._layouts import OURS, Arrangement
 
 Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
@@ -79,28 +82,36 @@ def as_integers(values: Any, name: str) -> npt.NDArray[Any]:
     return array
 
 
-def as_lengths(lengths: Any, batch: int, longest: int) -> Int32:
+def as_lengths(lengths: Any, batch: int, longest: int, arrangement: Arrangement = OURS) -> Int32:
+    """Numbers of words, from lengths of a layout."""
     array = as_integers(lengths, "lengths")
     if array.shape != (batch,):
         raise ValueError(f"lengths must have shape ({batch},), one per sentence, not {array.shape}")
-    wrong = np.flatnonzero((array < 0) | (array > longest))
+    wrong = np.flatnonzero((array < arrangement.lengths_of(0)) | (array > arrangement.lengths_of(longest)))
     if wrong.size:
         b = int(wrong[0])
-        raise ValueError(f"lengths[{b}] is {array[b]}, and the scores are for up to {longest} words")
-    return np.array(array, np.int32, order="C")
+        raise arrangement.wrong_length(b, int(array[b]), longest)
+    return np.array(arrangement.words_in(array), np.int32, order="C")
 
 
-def as_trees(values: Any, name: str, shape: tuple[int, ...] | None = None) -> tuple[Int32, tuple[int, ...]]:
+def as_trees(
+    values: Any, name: str, shape: tuple[int, ...] | None = None, arrangement: Arrangement = OURS
+) -> tuple[Int32, tuple[int, ...]]:
     """Trees of shape ``shape``, or any number of them, ``(..., *shape)``: as [k, *shape], and what stands for k.
 
-    Without a shape: one list of any length.
+    Where the layout has an entry for ROOT, the values have one more than ``shape``. Without a shape: one list of any
+    length.
     """
     array = as_integers(values, name)
     if shape is None:
         if array.ndim != 1:
             raise ValueError(f"{name} must have one entry per word, shape (n,), not {array.shape}")
-    elif array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
-        raise ValueError(f"{name} must have shape {shape} or (k, {str(shape)[1:]}, not {array.shape}")
+    else:
+        given = (*shape[:-1], arrangement.entries(shape[-1]))
+        if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != given:
+            hint = arrangement.trees_hint(name, array.shape[-1], shape[-1]) if array.ndim else ""
+            raise ValueError(f"{name} must have shape {given} or (k, {str(given)[1:]}, not {array.shape}{hint}")
+        array = arrangement.words_of(array)
     if array.dtype != np.int32:
         if array.size and (array.min() < -(2**31) or array.max() >= 2**31):
             raise ValueError(f"{name} has entries that are not words")
@@ -122,12 +133,23 @@ def as_count(k: Any, name: str = "k", below: int = 2**64) -> int:
     except TypeError:
         raise ValueError(f"{name} must be an integer, not {k!r}") from None
     if not 0 <= count < below:
-        raise ValueError(f"{name} must not be {'negative' if count < 0 else 'so large'}: {count}")
+        raise ValueError(f"{name} must {'not be negative' if count < 0 else f'be below {below}'}, and is {count}")
     return count
 
 
 def as_seed(seed: Any) -> int:
-    return as_count(seed, "seed")
+    """64 bits: of the system's for None, of a NumPy source of randomness, or the integer itself."""
+    if seed is None:
+        return int.from_bytes(os.urandom(8), "little")
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(0, 2**64, dtype=np.uint64))
+    if isinstance(seed, np.random.SeedSequence):
+        return int(seed.generate_state(1, np.uint64)[0])
+    try:
+        return as_count(seed, "seed")
+    except ValueError as error:
+        wanted = "seed must be None, an integer from 0 to 2**64 - 1, a numpy.random.Generator or a SeedSequence"
+        raise ValueError(f"{wanted}, not {seed!r}") from error
 
 
 def as_name(value: Any, name: str) -> str:

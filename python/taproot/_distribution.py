@@ -31,9 +31,11 @@ from ._constraints import Constraints
 from ._draw import Drawing, as_words
 from ._errors import raise_failures
 from ._iterator import KBestIterator, WithoutReplacementIterator
+from ._layouts import OURS, Arrangement, Layout, as_arrangement, square_hint
 from ._results import BestTrees, LabeledTrees, WithoutReplacementSample
 
 Root = Literal["single", "multi"]
+Seed = int | np.random.Generator | np.random.SeedSequence | None
 Algorithm = Literal["auto", "elimination", "wilson", "wilson-marginal", "wilson-reject", "colbourn", "wilson-rc"]
 WithoutReplacementAlgorithm = Literal["auto", "trie", "beam", "list"]
 
@@ -74,6 +76,11 @@ class DependencyTrees:
     on_error
         A sentence may have no answer: no tree, a NaN, no words. ``"raise"``: ``NoTreeError`` or another
         ``SentenceError`` that names it. ``"status"``: its numbers are NaN, its heads -1, and ``status`` says why.
+    layout
+        ``"dependent-head"``: ``scores[m, h]``, as most parsers have them; ``label_scores``, marginals and whatever
+        else has a head and a modifier have this order too. With ``"+root"`` behind it (``"dependent-head+root"``,
+        ``"head-dependent+root"``), arrays of words, such as heads, have an entry for ROOT in front, which is -1 in
+        answers and not read in arguments, and ``lengths`` count ROOT. ``Constraints`` number words as always.
 
     Sentences are factored at the first question, and that is kept: ask as many as you like.
 
@@ -87,7 +94,7 @@ class DependencyTrees:
     (7.561, 0.2613)
     >>> d.argmax()
     array([2, 0, 2], dtype=int32)
-    >>> d.sample(2)
+    >>> d.sample(2, seed=0)
     array([[2, 0, 2],
            [2, 0, 2]], dtype=int32)
     """
@@ -103,6 +110,7 @@ class DependencyTrees:
     _label_array: npt.NDArray[Any] | None = None
     _label_count: int | None = None
     _constraints: Any = None
+    _arrangement: Arrangement = OURS
     _ids: npt.NDArray[np.uint64] | None = None
 
     def __init__(
@@ -116,11 +124,13 @@ class DependencyTrees:
         ids: npt.ArrayLike | None = None,
         on_error: Literal["raise", "status"] = "raise",
         copy: bool = True,
+        layout: Layout = "head-dependent",
     ) -> None:
         if type(scores) is np.ndarray and scores.dtype is FLOAT64 and scores.ndim == 2 and scores.flags.c_contiguous:
             side, columns = scores.shape
             plain = lengths is None and constraints is None and label_scores is None and ids is None
-            if plain and side == columns > 0 and root == "single" and on_error == "raise":
+            plain = plain and root == "single" and on_error == "raise" and layout == "head-dependent"
+            if plain and side == columns > 0:
                 self._n = side - 1
                 self._matrix = scores.copy() if copy else scores
                 self._core = _Core(self._matrix, None, False, _NO_CONSTRAINTS, None, None)
@@ -135,7 +145,11 @@ class DependencyTrees:
         shape = array.shape
         axes = len(shape)
         if axes not in (2, 3) or shape[-1] != shape[-2] or shape[-1] == 0:
-            raise ValueError(f"scores must have shape (n+1, n+1) or (B, N+1, N+1), not {shape}")
+            hint = square_hint(shape)
+            raise ValueError(f"scores must have shape (n+1, n+1) or (B, N+1, N+1), not {shape}{hint}")
+        if layout != "head-dependent":
+            self._arrangement = as_arrangement(layout)
+            array = self._arrangement.turned(array)
         self._matrix = array
         self._n = shape[-1] - 1
         if axes == 3:
@@ -154,7 +168,7 @@ class DependencyTrees:
         elif lengths is not None:
             if axes == 2:
                 raise ValueError("lengths are for batches: scores has shape (n+1, n+1)")
-            self._lengths = as_lengths(lengths, self._batch, self._n)
+            self._lengths = as_lengths(lengths, self._batch, self._n, self._arrangement)
         if label_scores is not None:
             self._label_array = self._labels_of(label_scores, shape, copy)
             self._label_count = self._label_array.shape[-1]
@@ -169,13 +183,13 @@ class DependencyTrees:
     def _labels_of(self, label_scores: Any, shape: tuple[int, ...], copy: bool) -> npt.NDArray[Any]:
         if not self._single and is_list_of(3, label_scores):
             array, lengths = pad(label_scores, "label_scores")
-            if not np.array_equal(lengths, self.lengths):
-                raise ValueError("label_scores and scores differ in their lengths")
+            if not np.array_equal(lengths, self._all_lengths()):
+                raise ValueError(_different(lengths, self._all_lengths(), "label_scores", "scores"))
         else:
             array = as_floats(label_scores, "label_scores", copy)
         if array.shape[:-1] != shape or array.shape[-1] == 0:
             raise ValueError(f"label_scores must have shape {shape} and one more axis, of labels, not {array.shape}")
-        return array
+        return self._arrangement.labels_turned(array)  # type: ignore[no-any-return]
 
     def _constraints_of(self, constraints: Any) -> list[_taproot.Constraints]:
         if self._single and isinstance(constraints, Constraints):
@@ -191,8 +205,11 @@ class DependencyTrees:
             if of_sentence is not None and not isinstance(of_sentence, Constraints):
                 raise ValueError(f"constraints[{b}] is not a taproot.Constraints")
             core = _taproot.Constraints() if of_sentence is None else of_sentence._core()
-            if not core.fits(int(n)):
-                raise ValueError(f"constraints[{b}] names a word that a sentence of {n} words has not")
+            if of_sentence is not None and not core.fits(int(n)):
+                raise ValueError(
+                    f"constraints[{b}]{of_sentence._misfit(int(n))} is not about a sentence of {n} words: heads are 0 "
+                    f"(ROOT) to {n}, words 1 to {n}, and a partial tree has {n} heads"
+                )
             found.append(core)
         return found
 
@@ -208,8 +225,13 @@ class DependencyTrees:
 
     @property
     def lengths(self) -> Any:
-        """How many words the sentence has; of a batch, shape (B,)."""
-        return self._n if self._single else self._all_lengths().copy()
+        """How many words the sentence has; of a batch, shape (B,). Layouts with ROOT count it."""
+        return self._arrangement.lengths_of(self._n if self._single else self._all_lengths().copy())
+
+    @property
+    def layout(self) -> Layout:
+        """How matrices and trees are laid out: ``"head-dependent"`` unless you asked for another layout."""
+        return self._arrangement.name
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
@@ -218,8 +240,8 @@ class DependencyTrees:
 
     @property
     def event_shape(self) -> tuple[int]:
-        """(n,); of a batch (N,)."""
-        return (self._n,)
+        """(n,); of a batch (N,). Layouts with ROOT have one more entry."""
+        return (self._arrangement.entries(self._n),)
 
     @property
     def status(self) -> Any:
@@ -258,7 +280,7 @@ class DependencyTrees:
             raise IndexError(f"there are {self._batch} sentences, and no sentence {sentence}") from None
         side = int(self._all_lengths()[b]) + 1
         array, label_array = self._matrix, self._label_array
-        return DependencyTrees(
+        own = DependencyTrees(
             array[b, :side, :side],
             root=self._root,
             constraints=None if self._constraints is None else self._constraints[b],
@@ -267,6 +289,8 @@ class DependencyTrees:
             on_error="raise" if self._raise else "status",
             copy=False,
         )
+        own._arrangement = self._arrangement  # Its arrays are in our layout already.
+        return own
 
     def __iter__(self) -> Iterator[DependencyTrees]:
         return (self[b] for b in range(len(self)))
@@ -274,7 +298,8 @@ class DependencyTrees:
     def __reduce__(self) -> tuple[Any, ...]:
         array, label_array = self._matrix, self._label_array
         on_error = "raise" if self._raise else "status"
-        return _restored, (array, self._lengths, self._root, self._constraints, label_array, self._ids, on_error)
+        state = (array, self._lengths, self._root, self._constraints, label_array, self._ids, on_error)
+        return _restored, (*state, self.layout)
 
     def __bool__(self) -> bool:
         return True  # Also where there is no len().
@@ -288,7 +313,24 @@ class DependencyTrees:
 
     def _check(self, failures: list[tuple[int, str, str]] | None) -> None:
         if failures is not None and self._raise:
-            raise_failures(failures)
+            raise_failures(self._explained(failures))
+
+    def _explained(self, failures: list[tuple[int, str, str]]) -> list[tuple[int, str, str]]:
+        """Failures, of which the first says so if it looks as if heads and dependents were exchanged."""
+        b, status, message = failures[0]
+        side = int(self._all_lengths()[b]) + 1
+        if status != "no_tree" or side == 1:
+            return failures
+        matrix = (self._matrix if self._single else self._matrix[b])[:side, :side]
+        to_root = matrix[1:, 0]  # Never read, and so most often all alike.
+        if not np.all(matrix[0, 1:] == -np.inf) or np.all(to_root == to_root[0]):
+            return failures
+        turned = "dependent-head" if not self._arrangement.transposed else "head-dependent"
+        message += (
+            ": every score of an edge from ROOT is -inf, but not those of edges to ROOT. If heads and dependents are "
+            f'exchanged, give layout="{turned}"'
+        )
+        return [(b, status, message), *failures[1:]]
 
     def _scalar(self, query: Any, *arguments: Any) -> Any:
         out = np.empty(self._batch)
@@ -305,7 +347,7 @@ class DependencyTrees:
         shape = (*self.batch_shape, self._n + 1, self._n + 1)
         if array.shape != shape:
             raise ValueError(f"{name} must have shape {shape}, that of the scores, not {array.shape}")
-        return array
+        return np.ascontiguousarray(self._arrangement.turned(array))
 
     def log_partition(self) -> Any:
         """log Z, the log of the sum over trees; of a batch, shape (B,).
@@ -333,7 +375,8 @@ class DependencyTrees:
                [0. , 0. , 0.5],
                [0. , 0.5, 0. ]])
         """
-        return self._array(self._core.marginals, (self._n + 1, self._n + 1))
+        found = self._array(self._core.marginals, (self._n + 1, self._n + 1))
+        return self._arrangement.turned(found)  # type: ignore[no-any-return]
 
     def root_marginals(self) -> Float64:
         """p(0 -> m) for the words m = 1..n: shape (n,); of a batch (B, N), padding 0.
@@ -343,7 +386,8 @@ class DependencyTrees:
         >>> DependencyTrees(np.zeros((5, 5))).root_marginals()
         array([0.25, 0.25, 0.25, 0.25])
         """
-        return self._array(self._core.root_marginals, (self._n,))
+        found = self._array(self._core.root_marginals, (self._n,))
+        return self._arrangement.with_root(found, value=0)  # type: ignore[no-any-return]
 
     def label_marginals(self) -> Float64:
         """p(h -> m with label l): shape (n+1, n+1, labels); of a batch with B in front.
@@ -354,7 +398,9 @@ class DependencyTrees:
         """
         if self._label_count is None:
             raise ValueError("label_marginals needs label_scores")
-        return self._array(self._core.label_marginals, (self._n + 1, self._n + 1, self._label_count))
+        shape = (self._n + 1, self._n + 1, self._label_count)
+        found = self._array(self._core.label_marginals, shape)
+        return self._arrangement.labels_turned(found)  # type: ignore[no-any-return]
 
     def log_prob(self, heads: npt.ArrayLike, labels: npt.ArrayLike | None = None) -> Any:
         """log p of trees, heads of shape (n,) or (k, n), of a batch (B, N) or (k, B, N): a number, (k,), (B,) or (k,
@@ -369,18 +415,39 @@ class DependencyTrees:
         array([0.5, 0.5, 0. ])
         """
         shape = (*self.batch_shape, self._n)
-        trees, leading = as_trees(heads, "heads", shape)
+        trees, leading = as_trees(heads, "heads", shape, self._arrangement)
         of_words = None
         if labels is not None:
             if self._label_count is None:
                 raise ValueError("labels need label_scores")
-            of_words, of_labels = as_trees(labels, "labels", shape)
+            of_words, of_labels = as_trees(labels, "labels", shape, self._arrangement)
             if of_labels != leading:
-                raise ValueError("labels must have the shape of heads")
+                raise ValueError(f"labels must have the shape of heads, {np.shape(heads)}, and have {np.shape(labels)}")
         out = np.empty((len(trees), self._batch))
-        self._check(self._core.log_prob(len(trees), trees, of_words, out))
+        try:
+            self._check(self._core.log_prob(len(trees), trees, of_words, out))
+        except ValueError as error:
+            self._name_bad_entry(trees, of_words, error)
+            raise
         out = out.reshape(leading + self.batch_shape)
         return float(out) if out.ndim == 0 else out
+
+    def _name_bad_entry(self, trees: Int32, labels: Int32 | None, error: ValueError) -> None:
+        """Raises an error that names the first head, or label, which does not exist, if there is one."""
+        n = self._all_lengths()[:, None]
+        own = trees.reshape(len(trees), self._batch, self._n)
+        inside = (np.arange(self._n) < n) & (own[..., :1] != -1)
+        for name, entries, most in (("head", own, n), ("label", labels, (self._label_count or 0) - 1)):
+            if entries is None:
+                continue
+            entries = entries.reshape(own.shape)
+            wrong = np.argwhere(inside & ((entries < 0) | (entries > most)))
+            if wrong.size:
+                s, b, i = wrong[0].tolist()
+                last = int(n[b, 0]) if name == "head" else most
+                where = f"tree {s}, " + ("" if self._single else f"sentence {b}, ") + f"word {i + 1}"
+                found = entries[s, b, i]
+                raise ValueError(f"{where}: the {name} is {found}, not one of 0 to {last}") from error
 
     def expectation(self, edge_values: npt.ArrayLike) -> Any:
         """E[sum of edge_values over a tree's edges]; the values have the shape of the scores. Of a batch, shape (B,).
@@ -406,18 +473,25 @@ class DependencyTrees:
         found = self._hessian_product(values)
         lost = np.isnan(found).any((-2, -1))
         if np.any(lost & ~np.isfinite(values).all((-2, -1))) and self._raise:
-            raise ValueError("direction is not finite at an edge that a tree may have")
-        return found
+            p = np.where(np.isfinite(values), 0, self._arrangement.turned(self.marginals()))
+            p = p.reshape(self._batch, self._n + 1, self._n + 1)
+            b, h, m = np.argwhere(p > 0)[0].tolist() if (p > 0).any() else (0, 0, 0)
+            where = f"head {h} -> modifier {m}" + ("" if self._single else f" of sentence {b}")
+            raise ValueError(f"direction is not finite at an edge that a tree may have: {where}")
+        return self._arrangement.turned(found)  # type: ignore[no-any-return]
 
     def _hessian_product(self, direction: Float64) -> Float64:
-        """NaN for a sentence whose direction is not finite where it matters."""
+        """In our layout; NaN for a sentence whose direction is not finite where it matters."""
         return self._array(self._core.hessian_product, (self._n + 1, self._n + 1), direction)
 
     def _pair(self, query: Any, other: DependencyTrees, name: str) -> Any:
         if not isinstance(other, DependencyTrees):
             raise ValueError(f"{name} needs another DependencyTrees, not {type(other).__name__}")
-        if other._single != self._single or not np.array_equal(other.lengths, self.lengths):
-            raise ValueError(f"{name} needs distributions over the same sentences: their lengths differ")
+        if other._single != self._single or not np.array_equal(other._all_lengths(), self._all_lengths()):
+            how = "one is a batch, the other a single sentence"
+            if other._single == self._single:
+                how = _different(self._all_lengths(), other._all_lengths(), "the first", "the second")
+            raise ValueError(f"{name} needs distributions over the same sentences: {how}")
         if other._root != self._root:
             raise ValueError(f"{name} needs one root rule, not {self._root} and {other._root}")
         return self._scalar(query, other._core)
@@ -457,25 +531,46 @@ class DependencyTrees:
         """
         return self._scalar(self._core.expected_steps)
 
-    def draw(self, words: Sequence[str] | None = None, threshold: float = 0.01) -> Drawing:
-        """The edges of a single sentence as arcs above its words, as dark as they are probable: for a notebook, or
+    def draw(
+        self,
+        words: Sequence[str] | None = None,
+        threshold: float = _taproot.DRAW_THRESHOLD,
+        labels: Sequence[str] | None = None,
+    ) -> Drawing:
+        """The edges of a single sentence as arcs above its words, each with its probability: for a notebook, or
         ``.save(path)``.
 
         ``words`` is a list, or a string with spaces between them. Edges of a probability below ``threshold`` are left
-        out.
+        out. ``labels`` are the names of the labels, in the order of ``label_scores``: each edge then also bears the
+        name of its most probable label.
 
-        >>> DependencyTrees(np.zeros((3, 3))).draw("Time flies").svg.count("<path")
+        >>> DependencyTrees(np.zeros((3, 3))).draw("Time flies").svg.count("50%")
         4
         """
         if not self._single:
             raise ValueError("a drawing is of one sentence: take one of the batch, d[b]")
-        return Drawing(_taproot.marginals_svg(as_words(words, self._n), self.marginals(), float(threshold)))
+        of_edges: list[str] = []
+        if labels is not None:
+            if self._label_count is None:
+                raise ValueError("labels need label_scores")
+            names = as_words(labels, self._label_count, "labels", "label")
+            best = self._arrangement.turned(self.label_marginals().argmax(axis=-1))
+            of_edges = [names[label] for label in best.ravel()]
+        p = np.ascontiguousarray(self._arrangement.turned(self.marginals()))
+        return Drawing(_taproot.marginals_svg(as_words(words, self._n), p, float(threshold), of_edges))
 
     # Trees.
 
     def _empty_trees(self) -> tuple[Int32, Int32 | None]:
         shape = (self._n,) if self._single else (self._batch, self._n)
         return np.empty(shape, np.int32), None if self._label_count is None else np.empty(shape, np.int32)
+
+    def _trees(self, heads: Int32, labels: Int32 | None) -> Any:
+        """Trees in the caller's layout."""
+        if self._arrangement.root:
+            heads = self._arrangement.with_root(heads)
+            labels = None if labels is None else self._arrangement.with_root(labels)
+        return heads if labels is None else LabeledTrees(heads, labels)
 
     def argmax(self) -> Any:
         """The tree of the largest score: heads (n,), of a batch (B, N), padding -1; with ``label_scores`` also its best
@@ -488,7 +583,7 @@ class DependencyTrees:
         """
         heads, labels = self._empty_trees()
         self._check(self._core.argmax(heads, labels))
-        return heads if labels is None else LabeledTrees(heads, labels)
+        return self._trees(heads, labels)
 
     def mbr(self) -> Any:
         """The tree with the largest expected number of right heads; shapes as ``argmax``.
@@ -498,7 +593,31 @@ class DependencyTrees:
         """
         heads, labels = self._empty_trees()
         self._check(self._core.mbr(heads, labels))
-        return heads if labels is None else LabeledTrees(heads, labels)
+        return self._trees(heads, labels)
+
+    def expected_attachment(self, heads: npt.ArrayLike) -> Any:
+        """The expected share of words that have the head given in ``heads``, (n,) or of a batch (B, N), if trees are
+        sampled: the mean of ``marginals[head, word]``.
+
+        With the heads of a gold tree it is the expected UAS; with those of ``argmax`` it says how sure the parser is.
+        A word whose head is negative is not counted; a sentence without any other word gives NaN.
+
+        >>> d = DependencyTrees(np.zeros((3, 3)))
+        >>> d.expected_attachment([2, 0]), d.expected_attachment([-1, 0])
+        (0.5, 0.5)
+        """
+        shape = (*self.batch_shape, self._n)
+        trees, leading = as_trees(heads, "heads", shape, self._arrangement)
+        if leading:
+            wanted = (*self.batch_shape, *self.event_shape)
+            raise ValueError(f"heads must have shape {wanted}, one tree per sentence, not {np.shape(heads)}")
+        for b, (tree, n) in enumerate(zip(trees.reshape(self._batch, self._n), self._all_lengths())):
+            wrong = np.flatnonzero(tree[:n] > n)
+            if wrong.size:
+                of = "" if self._single else f"of sentence {b}, "
+                word = int(wrong[0]) + 1
+                raise ValueError(f"heads {of}word {word}: the head is {tree[word - 1]}, not one of 0 (ROOT) to {n}")
+        return self._scalar(self._core.expected_attachment, trees)
 
     def kbest(self, k: int) -> BestTrees:
         """The k best trees, in order, or all if there are fewer. Their probabilities: ``log_prob(best.heads)``.
@@ -523,12 +642,12 @@ class DependencyTrees:
         failures = self._core.failures()
         if failures is not None:
             raise_failures(failures)
-        return KBestIterator(_taproot.KBestIterator(self._core))
+        return KBestIterator(_taproot.KBestIterator(self._core), self._arrangement)
 
     def sample(
         self,
         k: int,
-        seed: int = 0,
+        seed: Seed = None,
         algorithm: Algorithm = "auto",
         *,
         step_limit: int = 0,
@@ -537,12 +656,18 @@ class DependencyTrees:
         """k trees sampled independently: heads (k, n), of a batch (k, B, N), padding -1; with ``label_scores`` also
         labels.
 
-        The same seed gives the same trees. Tree s of a sentence depends on (seed, the sentence's id, first_tree + s)
-        alone, whatever the number of threads, the batch it is in, and how many trees are sampled. ``algorithm``:
-        ``"auto"`` is the right choice unless you compare samplers; ``"elimination"``, ``"wilson"`` (multi-root),
-        ``"wilson-marginal"``, ``"wilson-reject"`` (single-root) and ``"colbourn"`` have the same law; ``"wilson-rc"``
-        is biased and here for comparison. ``step_limit`` is the number of steps after which the walks that are asked
-        for by name give up a tree (status ``"step_limit"``); 0 means never.
+        Without a ``seed`` every call samples other trees. An integer from 0 to 2**64 - 1 gives the same trees every
+        time. A ``numpy.random.Generator`` gives one seed per call, so that calls differ and the program can be
+        repeated; a ``SeedSequence`` gives its own seed. Tree s of a sentence depends on (seed, the sentence's id,
+        first_tree + s) alone, whatever the number of threads, the batch it is in, and how many trees are sampled.
+
+        ``sample_without_replacement`` with the same seed shares these trees: it takes them in order and skips repeats,
+        so that a seed names one sequence of trees. Use two seeds where the two should be independent.
+
+        ``algorithm``: ``"auto"`` is the right choice unless you compare samplers; ``"elimination"``, ``"wilson"``
+        (multi-root), ``"wilson-marginal"``, ``"wilson-reject"`` (single-root) and ``"colbourn"`` have the same law;
+        ``"wilson-rc"`` is biased and here for comparison. ``step_limit`` is the number of steps after which the walks
+        that are asked for by name give up a tree (status ``"step_limit"``); 0 means never.
 
         >>> d = DependencyTrees(np.zeros((3, 3)))
         >>> trees = d.sample(1000, seed=7)
@@ -553,7 +678,8 @@ class DependencyTrees:
             shape = (k, self._n) if self._single else (k, self._batch, self._n)
             heads = np.empty(shape, np.int32)
             labels = None if self._label_count is None else np.empty(shape, np.int32)
-            failures = self._core.sample(k, seed, algorithm, step_limit, first_tree, heads, labels)
+            number = seed if type(seed) is int else as_seed(seed)
+            failures = self._core.sample(k, number, algorithm, step_limit, first_tree, heads, labels)
         except (OverflowError, TypeError, ValueError):
             # Only now is it worth looking what was wrong, to say so.
             as_first_tree(first_tree, as_count(k))
@@ -561,19 +687,26 @@ class DependencyTrees:
             as_seed(seed)
             as_name(algorithm, "algorithm")
             raise
-        if failures is not None and self._raise:
-            raise_failures(failures)
-        return heads if labels is None else LabeledTrees(heads, labels)
+        if failures is not None:
+            self._check(failures)
+        return self._trees(heads, labels)
 
     def sample_without_replacement(
         self,
         k: int,
-        seed: int = 0,
+        seed: Seed = None,
         algorithm: WithoutReplacementAlgorithm = "auto",
         *,
         memory_limit: int = _GIB,
     ) -> WithoutReplacementSample:
         """k different trees, each sampled from the trees that are left; all of them if there are no more than k.
+
+        ``seed`` as for ``sample``: None, an integer, a ``numpy.random.Generator`` or a ``SeedSequence``. The result has
+        ``estimate`` and ``interval`` for expectations.
+
+        ``sample`` with the same seed shares these trees: ``"auto"`` takes them in order and skips repeats, as long as
+        that is efficient, so that a seed names one sequence of trees. Use two seeds where the two should be
+        independent, as in a comparison of estimates with and without replacement.
 
         ``algorithm``: ``"auto"`` is the right choice unless you compare samplers; ``"trie"``, ``"beam"`` and the
         literature's ``"list"`` have the same law. ``memory_limit`` is the number of bytes that a sentence's trie may
@@ -604,23 +737,27 @@ class DependencyTrees:
         )
 
     def _unbatch(self, table: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
-        """Arrays [k, B, ...] and [B] as those of a single sentence, if it is one."""
+        """Arrays [k, B, ...] and [B] as those of a single sentence, if it is one; trees in the caller's layout."""
+        found: dict[str, Any] = dict(table)
+        for name in {"heads", "labels"} & found.keys():
+            found[name] = self._arrangement.with_root(found[name])
         if not self._single:
-            return dict(table)
-        found: dict[str, Any] = {}
-        for name, array in table.items():
+            return found
+        for name, array in found.items():
             found[name] = array[:, 0] if name in _OF_TREES else array[0]
         found["counts"] = int(found["counts"])
         return found
 
     def sample_without_replacement_iterator(
         self,
-        seed: int = 0,
+        seed: Seed = None,
         algorithm: Literal["auto", "trie", "list"] = "auto",
         *,
         memory_limit: int = _GIB,
     ) -> WithoutReplacementIterator:
         """Samples different trees of a single sentence, one after the other, until you stop or there are no more.
+
+        The trees of ``sample_without_replacement`` with the same seed, which it shares with ``sample``.
 
         >>> d = DependencyTrees(np.zeros((3, 3)))
         >>> [round(np.exp(tree.log_prob).item(), 6) for tree in d.sample_without_replacement_iterator()]
@@ -639,16 +776,28 @@ class DependencyTrees:
                 as_seed(seed),
                 algorithm,
                 as_count(memory_limit, "memory_limit"),
-            )
+            ),
+            self._arrangement,
         )
 
 
+def _different(lengths: Any, others: Any, name: str, other_name: str) -> str:
+    """How the numbers of words of two batches differ."""
+    a, b = np.atleast_1d(lengths), np.atleast_1d(others)
+    if a.shape != b.shape:
+        return f"{name} has {len(a)} sentences, {other_name} {len(b)}"
+    i = int(np.flatnonzero(a != b)[0])
+    return f"sentence {i} has {a[i]} words in {name}, and {b[i]} in {other_name}"
+
+
 def _restored(
-    scores: Any, lengths: Any, root: Root, constraints: Any, labels: Any, ids: Any, on_error: Any
+    scores: Any, lengths: Any, root: Root, constraints: Any, labels: Any, ids: Any, on_error: Any, layout: Layout
 ) -> DependencyTrees:
     if ids is not None and scores.ndim == 2:
         ids = ids[0]
-    return DependencyTrees(scores, lengths, root, constraints, labels, ids=ids, on_error=on_error, copy=False)
+    own = DependencyTrees(scores, lengths, root, constraints, labels, ids=ids, on_error=on_error, copy=False)
+    own._arrangement = as_arrangement(layout)  # The arrays are in our layout already.
+    return own
 
 
 DependencyTrees.__module__ = "taproot"

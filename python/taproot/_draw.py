@@ -12,13 +12,13 @@ from . import _taproot
 from ._arrays import Int32, as_trees
 
 
-def as_words(words: Sequence[str] | None, n: int, name: str = "words") -> list[str]:
-    """One a word, or none at all."""
+def as_words(words: Sequence[str] | None, n: int, name: str = "words", of: str = "word") -> list[str]:
+    """One string per word (or what ``of`` says), or none at all."""
     if words is None:
         return []
     found = words.split() if isinstance(words, str) else [str(word) for word in words]
     if len(found) != n:
-        raise ValueError(f"{name} must be {n}, one a word, not {len(found)}")
+        raise ValueError(f"{name} must be {n}, one per {of}, not {len(found)}")
     return found
 
 

@@ -4,10 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from . import _taproot
 from ._errors import raise_failures
+from ._layouts import OURS, Arrangement
 from ._results import ScoredTree, WithoutReplacementTree
+
+
+def _trees_in(arrangement: Arrangement, heads: Any, labels: Any, *numbers: float) -> tuple[Any, ...]:
+    """One tree in the caller's layout: heads, numbers, labels."""
+    return arrangement.with_root(heads), *numbers, None if labels is None else arrangement.with_root(labels)
 
 
 class WithoutReplacementIterator(Iterator[WithoutReplacementTree]):
@@ -16,8 +23,9 @@ class WithoutReplacementIterator(Iterator[WithoutReplacementTree]):
     ``labels`` is None without label scores.
     """
 
-    def __init__(self, core: _taproot.WithoutReplacementIterator) -> None:
+    def __init__(self, core: _taproot.WithoutReplacementIterator, arrangement: Arrangement = OURS) -> None:
         self._core = core
+        self._arrangement = arrangement
 
     def __next__(self) -> WithoutReplacementTree:
         found = self._core.next()
@@ -26,7 +34,8 @@ class WithoutReplacementIterator(Iterator[WithoutReplacementTree]):
                 message = "sentence 0: the trees left are lost to rounding (auto and trie lose none)"
                 raise_failures([(0, self._core.status(), message)])
             raise StopIteration
-        return WithoutReplacementTree(*found)
+        heads, log_prob, gumbel, labels = found
+        return WithoutReplacementTree(*_trees_in(self._arrangement, heads, labels, log_prob, gumbel))
 
     @property
     def count(self) -> int:
@@ -45,14 +54,16 @@ class KBestIterator(Iterator[ScoredTree]):
     ``labels`` is None without label scores.
     """
 
-    def __init__(self, core: _taproot.KBestIterator) -> None:
+    def __init__(self, core: _taproot.KBestIterator, arrangement: Arrangement = OURS) -> None:
         self._core = core
+        self._arrangement = arrangement
 
     def __next__(self) -> ScoredTree:
         found = self._core.next()
         if found is None:
             raise StopIteration
-        return ScoredTree(*found)
+        heads, score, labels = found
+        return ScoredTree(*_trees_in(self._arrangement, heads, labels, score))
 
 
 WithoutReplacementIterator.__module__ = KBestIterator.__module__ = "taproot"

@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _taproot
 from ._arrays import Float64, Int32, as_count
+from ._estimate import Estimate, Interval, Values, as_level
+from ._record import Record
 
 
-class LabeledTrees(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class LabeledTrees(Record):
     """Heads and labels, of one shape: entry i of a tree is that of word i + 1; padding is -1."""
 
     heads: Int32
@@ -44,9 +47,9 @@ class WithoutReplacementSample:
 
     ``heads`` has shape (k, n); of a batch (k, B, N). ``log_prob`` is that of the tree; ``gumbel`` the same perturbed,
     of which the sample has the k largest; ``kappa`` the (k+1)-th. ``weights`` are the Horvitz-Thompson weights p/q:
-    the sum of ``weights * f(tree)`` is an unbiased estimate of E[f] (at k = 1 of infinite variance). ``exhausted`` says
-    that these are all the trees there are. Where a sentence of a batch has fewer trees than others: -1, -inf and weight
-    0; ``counts`` says how many each has.
+    the sum of ``weights * f(tree)`` is an unbiased estimate of E[f] (at k = 1 of infinite variance); ``estimate`` and
+    ``interval`` do better. ``exhausted`` says that these are all the trees there are. Where a sentence of a batch has
+    fewer trees than others: -1, -inf and weight 0; ``counts`` says how many each has.
     """
 
     heads: Int32
@@ -60,17 +63,33 @@ class WithoutReplacementSample:
 
     @property
     def normalized_weights(self) -> Float64:
-        """The weights divided by their sum: estimates are biased, and of lower variance."""
-        total: Float64 = self.weights.sum(axis=0, keepdims=True)
-        normalized: Float64 = np.divide(self.weights, total, where=total > 0, out=np.zeros_like(self.weights))
+        """The weights of ``estimate``, which sum to 1: each tree's probability, and its share in the mass that is left.
+
+        The share of a tree is proportional to p (1 - q) / q, where q is its ``inclusion_probability``.
+        """
+        normalized = np.zeros(self.weights.shape)
+        columns = normalized[:, None] if normalized.ndim == 1 else normalized
+        for b in range(columns.shape[1]):
+            log_prob, kappa = self._sentence(b)
+            if log_prob.size:
+                out = np.empty(log_prob.size)
+                _taproot.normalized_weights(log_prob, kappa, out)
+                columns[: out.size, b] = out
         return normalized
+
+    def _sentence(self, b: int) -> tuple[Float64, float]:
+        """log_prob and kappa of one sentence's trees; none if it has no answer."""
+        count = int(np.atleast_1d(self.counts)[b])
+        column = self.log_prob if self.log_prob.ndim == 1 else self.log_prob[:, b]
+        kappa = float(np.atleast_1d(self.kappa)[b])
+        return np.ascontiguousarray(column[: 0 if np.isnan(kappa) else count]), kappa
 
     def first(self, k: int) -> WithoutReplacementSample:
         """The first k of these trees, which are a sample of size k: its kappa is the Gumbel of the tree after them.
 
         >>> import numpy as np, taproot
         >>> d = taproot.DependencyTrees(np.zeros((5, 5)))
-        >>> few, same = d.sample_without_replacement(20).first(7), d.sample_without_replacement(7)
+        >>> few, same = d.sample_without_replacement(20, seed=1).first(7), d.sample_without_replacement(7, seed=1)
         >>> np.array_equal(few.heads, same.heads), np.allclose(few.gumbel, same.gumbel), few.exhausted
         (True, True, False)
         """
@@ -93,30 +112,58 @@ class WithoutReplacementSample:
             labels=None if self.labels is None else self.labels[:count],
         )
 
-    def estimate(self, values: npt.ArrayLike, normalized: bool = False) -> Any:
-        """An estimate of E[value] from the value of each tree, shape (k,); of a batch (k, B).
+    def estimate(self, values: npt.ArrayLike, normalized: bool = True) -> Estimate:
+        """E[f] and the standard error of that, from the value f of each tree, shape (k,); of a batch (k, B).
+
+        The trees of the sample count with their exact probabilities, and the mean of f over the mass that is left is
+        estimated from the sample. This has a small bias, of order 1/k. ``normalized=False`` gives the Horvitz-Thompson
+        estimate, the sum of p/q f: unbiased, but its error is a share of E[f] and not of the spread of f, on real
+        sentences several times larger. The error is 0 where all trees are in the sample.
 
         >>> import numpy as np, taproot
         >>> d = taproot.DependencyTrees(np.zeros((4, 4)))
         >>> s = d.sample_without_replacement(100)
         >>> bool(s.exhausted), len(s)
         (True, 9)
-        >>> round(s.estimate(s.heads[:, 0] == 0), 12)  # P(word 1 hangs off ROOT)
-        0.333333333333
+        >>> mean, standard_error = s.estimate(s.heads[:, 0] == 0)  # P(word 1 hangs off ROOT)
+        >>> round(mean, 12), standard_error
+        (0.333333333333, 0.0)
         """
-        of_trees = np.asarray(values)
-        if of_trees.shape != self.weights.shape:
-            raise ValueError(f"values must have shape {self.weights.shape}, one a tree, not {of_trees.shape}")
-        weights = self.normalized_weights if normalized else self.weights
-        total: Any = np.multiply(weights, of_trees, where=weights > 0, out=np.zeros_like(weights)).sum(axis=0)
-        total = np.where(np.isnan(self.kappa), np.nan, total)  # A sentence without an answer has none here.
-        return float(total) if self.weights.ndim == 1 else total
+
+        def question(b: int, row: Float64) -> tuple[float, float]:
+            log_prob, kappa = self._sentence(b)
+            return _taproot.estimate(row[: log_prob.size], log_prob, 0.0 if np.isnan(kappa) else kappa, normalized)
+
+        return Estimate(*Values(values, self.weights.shape).ask(question))
+
+    def interval(self, values: npt.ArrayLike, level: float = 0.95) -> Interval:
+        """A confidence interval for E[f], from the value f of each tree, shape (k,); of a batch (k, B).
+
+        It holds E[f] with probability ``level``, approximately: ``estimate`` plus or minus t standard errors, with
+        Student's t for as many trees as effectively tell about the mass that is left. Booleans are events, whose
+        probability gets Wilson's interval (see ``taproot.interval``). A point where all trees are in the sample.
+
+        >>> d = taproot.DependencyTrees(np.zeros((6, 6)))
+        >>> s = d.sample_without_replacement(300, seed=3)  # Of 625 trees.
+        >>> low, high = s.interval((s.heads == 1).sum(axis=-1))  # How many words hang off word 1; exactly 0.8.
+        >>> round(low, 2), round(high, 2)
+        (0.73, 0.86)
+        """
+        of_trees, wanted = Values(values, self.weights.shape), as_level(level)
+
+        def question(b: int, row: Float64) -> tuple[float, float]:
+            log_prob, kappa = self._sentence(b)
+            row = row[: log_prob.size]
+            return _taproot.interval(row, log_prob, 0.0 if np.isnan(kappa) else kappa, wanted, of_trees.event)
+
+        return Interval(*of_trees.ask(question))
 
     def __len__(self) -> int:
         return len(self.heads)
 
 
-class ScoredTree(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ScoredTree(Record):
     """One of the best trees."""
 
     heads: Int32
@@ -124,7 +171,8 @@ class ScoredTree(NamedTuple):
     labels: Int32 | None = None
 
 
-class WithoutReplacementTree(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class WithoutReplacementTree(Record):
     """One tree of a sample without replacement."""
 
     heads: Int32
@@ -156,3 +204,15 @@ def horvitz_thompson_weight(log_prob: npt.ArrayLike, kappa: npt.ArrayLike) -> An
     0.39387
     """
     return _map(_taproot.horvitz_thompson_weight, log_prob, kappa)
+
+
+for _public in (
+    LabeledTrees,
+    BestTrees,
+    WithoutReplacementSample,
+    ScoredTree,
+    WithoutReplacementTree,
+    inclusion_probability,
+    horvitz_thompson_weight,
+):
+    _public.__module__ = "taproot"

@@ -44,9 +44,9 @@ def _cuda(device: int, precision: str) -> _taproot.Cuda:
 
 
 class CudaTrees:
-    """A flat batch (B, N+1, N+1) on a CUDA device."""
+    """A flat batch (B, N+1, N+1) on a CUDA device, with checked numbers of words (B,)."""
 
-    def __init__(self, scores: Tensor, lengths: Any, root: Root) -> None:
+    def __init__(self, scores: Tensor, lengths: Tensor | None, root: Root) -> None:
         if not _taproot.cuda_available():
             why = _taproot.cuda_description()
             raise RuntimeError(f"scores are on {scores.device}, and taproot cannot work there: {why}")
@@ -59,16 +59,7 @@ class CudaTrees:
         self._batch, self._n = len(scores), scores.shape[-1] - 1
         self._lengths: Tensor | None = None
         if lengths is not None:
-            of_sentences = torch.as_tensor(lengths)
-            if of_sentences.is_floating_point():
-                raise ValueError(f"lengths must be integers, not {of_sentences.dtype}")
-            wrong = (of_sentences < 0) | (of_sentences > self._n)
-            if bool(wrong.any()):
-                b = int(wrong.nonzero()[0, 0])
-                raise ValueError(
-                    f"lengths[{b}] is {int(of_sentences[b])}, and the scores are for up to {self._n} words"
-                )
-            self._lengths = of_sentences.to(scores.device, torch.int32).contiguous()
+            self._lengths = lengths.to(scores.device, torch.int32).contiguous()
         self._trees = self._factored("float64" if scores.dtype == torch.float64 else "float32", keep=True)
 
     def __len__(self) -> int:
@@ -149,6 +140,13 @@ class CudaTrees:
         self._trees.marginals(out, self._stream)
         return self._finished(out, 0, lambda cpu, _: cpu.marginals())
 
+    def root_marginals(self) -> Tensor:
+        """In float64, [B, N]."""
+        shape = (self._batch, self._n)
+        out = self._empty(shape, torch.float64) if self._lengths is None else self._full(shape, torch.float64, 0)
+        self._trees.root_marginals(out, self._stream)
+        return self._finished(out, 0, lambda cpu, _: cpu.root_marginals())
+
     def entropy(self) -> Tensor:
         """In float64."""
         out = self._empty((self._batch,), torch.float64)
@@ -222,3 +220,11 @@ class CudaTrees:
         return self.not_here("decoding")
 
     mbr = argmax
+
+    def kbest(self, k: int) -> Any:
+        return self.not_here("decoding")
+
+    def expected_tries(self) -> Any:
+        return self.not_here("the cost of Wilson's walk")
+
+    expected_steps = expected_tries

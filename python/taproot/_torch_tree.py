@@ -10,7 +10,9 @@ from ._distribution import Root
 
 
 def is_tree(heads: Tensor, lengths: Tensor, root: Root = "single") -> Tensor:
-    """Which of the heads, shape (..., N), are trees under the root rule; padding must be -1. Shape (...).
+    """Which of the heads, shape (..., N), are trees under the root rule. Shape (...).
+
+    What lies beyond a sentence's length is not read.
 
     >>> import torch, taproot.torch
     >>> taproot.torch.is_tree(torch.tensor([[2, 0], [2, 1], [0, 0]]), torch.tensor(2))
@@ -20,7 +22,7 @@ def is_tree(heads: Tensor, lengths: Tensor, root: Root = "single") -> Tensor:
     heads = heads.long()
     last = lengths[..., None]
     real = torch.arange(1, n + 1, device=heads.device) <= last
-    valid = torch.where(real, (heads >= 0) & (heads <= last), heads == -1).all(-1)
+    valid = (((heads >= 0) & (heads <= last)) | ~real).all(-1)
     node = torch.nn.functional.pad(torch.where(real & (heads >= 0) & (heads <= n), heads, 0), (1, 0))
     for _ in range(max(n, 1).bit_length()):  # Where 1, 2, 4, ... steps towards ROOT lead.
         node = node.gather(-1, node)

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taproot for JAX: functions of scores that work under ``jit``, ``vmap`` and ``grad``.
+"""Taproot for JAX: functions of scores that work under ``jit``, ``vmap`` and ``grad``, a loss, and a distribution.
 
-Scores are arrays of shape (..., N+1, N+1), float32 or float64; ``lengths`` has shape (...). The work is done on the
-host, in float64 and exactly; results have the scores' dtype. Gradients (reverse mode) are exact too: that of
-``log_partition`` is ``marginals``, whose own is a covariance. A sentence without an answer gives NaN, since an
-exception cannot leave compiled code in good order; heads of it are -1.
+Scores are arrays of shape (..., N+1, N+1), float32 or float64; ``lengths`` has shape (...). ``scores[..., h, m]`` is
+the edge from head h to modifier m, and 0 is ROOT; ``layout="dependent-head"`` has them the other way round, and
+``layout="dependent-head+root"`` also has an entry for ROOT in heads and lengths. Constraints and label scores are those
+of ``taproot.DependencyTrees``; constraints need lengths that are not traced.
+
+The work is done on the host, in float64 and exactly (labels are summed out in the scores' precision); results have the
+scores' dtype. Gradients (reverse mode) are exact too: that of ``log_partition`` is ``marginals``, whose own is a
+covariance. A sentence without an answer gives NaN, and so does its gradient, since an exception cannot leave compiled
+code in good order; heads of it are -1. Arguments that are not traced are checked: a length that is too large is an
+error, and NaN for that sentence alone under ``jit``.
 
 Reverse mode only: a Hessian is ``jacrev(jacrev(f))``. On a machine with a single core JAX may hang in any
 callback: there, ``jax.config.update("jax_cpu_enable_async_dispatch", False)`` first.
@@ -16,47 +22,49 @@ callback: there, ``jax.config.update("jax_cpu_enable_async_dispatch", False)`` f
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ._distribution import Algorithm, DependencyTrees, Root
+from . import _jax_operators as operators
+from ._arrays import as_count
+from ._constraints import allowed_edges
+from ._distribution import Algorithm, Root, WithoutReplacementAlgorithm
+from ._gold import check_gold, check_named_heads, report_gold
+from ._layouts import Arrangement, Layout, as_arrangement, check_square, check_tree_shape
+from ._results import BestTrees, LabeledTrees
+from ._tensors import WithoutReplacementSample
 
 __all__ = [
+    "BestTrees",
+    "DependencyTrees",
+    "LabeledTrees",
+    "WithoutReplacementSample",
     "argmax",
     "cross_entropy",
     "entropy",
     "expectation",
+    "kbest",
     "kl_divergence",
+    "label_marginals",
     "log_partition",
     "log_prob",
     "marginals",
+    "mbr",
+    "nll",
+    "root_marginals",
     "sample",
+    "sample_without_replacement",
 ]
 
 Array = Any
+Reduction = Literal["mean", "words", "sum", "none"]
 
 
-def _lengths(scores: Array, lengths: Array | None) -> Array:
-    """Lengths as an array of the batch's shape; the full one where there are none."""
-    shape = jnp.shape(scores)
-    if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] == 0:
-        raise ValueError(f"scores must have shape (..., N+1, N+1), not {shape}")
-    if lengths is None:
-        return jnp.full(shape[:-2], shape[-1] - 1, jnp.int32)
-    found = jnp.asarray(lengths)
-    if not jnp.issubdtype(found.dtype, jnp.integer):
-        raise ValueError(f"lengths must be integers, not {found.dtype}")
-    return jnp.broadcast_to(found.astype(jnp.int32), shape[:-2])
-
-
-def _root(root: Root) -> Root:
-    if root != "single" and root != "multi":
-        raise ValueError(f'root must be "single" or "multi", not {root!r}')
-    return root
+def _is_traced(*arrays: Any) -> bool:
+    return any(isinstance(array, jax.core.Tracer) for array in arrays)
 
 
 def _floats(scores: Array) -> Array:
@@ -64,237 +72,585 @@ def _floats(scores: Array) -> Array:
     return array if jnp.issubdtype(array.dtype, jnp.floating) else array.astype(jnp.float32)
 
 
-def _trees(scores: np.ndarray[Any, Any], lengths: np.ndarray[Any, Any], root: Root) -> DependencyTrees:
-    array = np.asarray(scores)
-    if array.dtype not in (np.float32, np.float64):  # bfloat16: float32 holds every one of them.
-        array = array.astype(np.float32)
-    flat = array.reshape((-1, *array.shape[-2:]))
-    n = np.asarray(lengths).reshape(-1)
-    n = np.where((n < 0) | (n >= array.shape[-1]), 0, n)  # A length that cannot be has no answer, as an empty sentence.
-    return DependencyTrees(flat, n, root, on_error="status", copy=False)
-
-
-def _call(function: Any, shape: Any, dtype: Any, *arguments: Array) -> Array:
-    """function(*NumPy arrays) on the host; all arguments have the batch's axes in front, and so has the result."""
-
-    def on_host(*arrays: Any) -> Any:
-        found = function(*[np.asarray(a) for a in arrays])
-        batch = np.shape(arrays[0])[:-2]
-        return np.asarray(found).reshape(batch + event).astype(dtype)
-
-    batch = jnp.shape(arguments[0])[:-2]
-    event = tuple(shape[len(batch) :])
-    result = jax.ShapeDtypeStruct(tuple(shape), dtype)
-    return jax.pure_callback(on_host, result, *arguments, vmap_method="broadcast_all")
-
-
-def _call_marginals(scores: Array, lengths: Array, root: Root) -> Array:
-    return _call(lambda s, n: _trees(s, n, root).marginals(), scores.shape, scores.dtype, scores, lengths)
-
-
-@partial(jax.custom_vjp, nondiff_argnums=(3,))
-def _hessian_product(scores: Array, vector: Array, lengths: Array, root: Root) -> Array:
-    def on_host(s: Any, v: Any, n: Any) -> Any:
-        trees = _trees(s, n, root)
-        direction = np.asarray(v, np.float64).reshape((-1, *v.shape[-2:]))
-        found = trees._hessian_product(np.ascontiguousarray(direction))
-        found[~direction.any((1, 2))] = 0.0  # A sentence that does not count may well have no answer.
-        return found
-
-    return _call(on_host, scores.shape, scores.dtype, scores, vector, lengths)
-
-
-def _hessian_product_forward(scores: Array, vector: Array, lengths: Array, root: Root) -> Any:
-    return _hessian_product(scores, vector, lengths, root), None
-
-
-def _hessian_product_backward(root: Root, saved: Any, grad: Array) -> Any:
-    raise NotImplementedError(
-        "log_partition and log_prob can be differentiated twice, marginals, entropy and the divergences once: "
-        "this asks for one more"
-    )
-
-
-_hessian_product.defvjp(_hessian_product_forward, _hessian_product_backward)
-
-
-def _times(grad: Array, slope: Array) -> Array:
-    """One number a sentence times a matrix a sentence; 0 where the sentence does not count, answer or not."""
-    spread = grad[..., None, None]
-    return jnp.where(spread == 0, jnp.zeros((), slope.dtype), spread * slope)
-
-
-@partial(jax.custom_vjp, nondiff_argnums=(2,))
-def _marginals(scores: Array, lengths: Array, root: Root) -> Array:
-    return _call_marginals(scores, lengths, root)
-
-
-def _marginals_forward(scores: Array, lengths: Array, root: Root) -> Any:
-    return _call_marginals(scores, lengths, root), (scores, lengths)
-
-
-def _marginals_backward(root: Root, saved: Any, grad: Array) -> Any:
-    scores, lengths = saved
-    return _hessian_product(scores, grad, lengths, root), None
-
-
-_marginals.defvjp(_marginals_forward, _marginals_backward)
-
-
-@partial(jax.custom_vjp, nondiff_argnums=(2,))
-def _log_partition(scores: Array, lengths: Array, root: Root) -> Array:
-    return _call(lambda s, n: _trees(s, n, root).log_partition(), scores.shape[:-2], scores.dtype, scores, lengths)
-
-
-def _log_partition_forward(scores: Array, lengths: Array, root: Root) -> Any:
-    return _log_partition(scores, lengths, root), (scores, lengths)
-
-
-def _log_partition_backward(root: Root, saved: Any, grad: Array) -> Any:
-    scores, lengths = saved
-    return _times(grad, _marginals(scores, lengths, root)), None
-
-
-_log_partition.defvjp(_log_partition_forward, _log_partition_backward)
-
-
-@partial(jax.custom_vjp, nondiff_argnums=(2,))
-def _entropy(scores: Array, lengths: Array, root: Root) -> Array:
-    return _call(lambda s, n: _trees(s, n, root).entropy(), scores.shape[:-2], scores.dtype, scores, lengths)
-
-
-def _entropy_forward(scores: Array, lengths: Array, root: Root) -> Any:
-    return _entropy(scores, lengths, root), (scores, lengths)
-
-
-def _entropy_backward(root: Root, saved: Any, grad: Array) -> Any:
-    scores, lengths = saved
-    return _times(-grad, _hessian_product(scores, scores, lengths, root)), None
-
-
-_entropy.defvjp(_entropy_forward, _entropy_backward)
-
-
-@partial(jax.custom_vjp, nondiff_argnums=(3, 4))
-def _divergence(scores: Array, other: Array, lengths: Array, root: Root, relative: bool) -> Array:
-    """The cross-entropy of q relative to p or, if `relative`, the divergence of q from p."""
-
-    def on_host(s: Any, o: Any, n: Any) -> Any:
-        p, q = _trees(s, n, root), _trees(o, n, root)
-        return p.kl_divergence(q) if relative else p.cross_entropy(q)
-
-    return _call(on_host, scores.shape[:-2], scores.dtype, scores, other, lengths)
-
-
-def _divergence_forward(scores: Array, other: Array, lengths: Array, root: Root, relative: bool) -> Any:
-    return _divergence(scores, other, lengths, root, relative), (scores, other, lengths)
-
-
-def _divergence_backward(root: Root, relative: bool, saved: Any, grad: Array) -> Any:
-    scores, other, lengths = saved
-    vector = other - scores if relative else other
-    of_scores = _times(-grad, _hessian_product(scores, vector, lengths, root))
-    of_other = _times(grad, _marginals(other, lengths, root) - _marginals(scores, lengths, root))
-    return of_scores, of_other, None
-
-
-_divergence.defvjp(_divergence_forward, _divergence_backward)
-
-
-@partial(jax.custom_vjp, nondiff_argnums=(3,))
-def _log_prob(scores: Array, heads: Array, lengths: Array, root: Root) -> Array:
-    def on_host(s: Any, h: Any, n: Any) -> Any:
-        heads_ = h.reshape(-1, h.shape[-1])
-        wrong = ((heads_ < 0) | (heads_ > n.reshape(-1, 1))) & (np.arange(1, h.shape[-1] + 1) <= n.reshape(-1, 1))
-        found = _trees(s, n, root).log_prob(np.where(wrong, 0, heads_))
-        return np.where(wrong.any(-1), np.nan, found)  # A head that cannot be.
-
-    return _call(on_host, scores.shape[:-2], scores.dtype, scores, heads, lengths)
-
-
-def _log_prob_forward(scores: Array, heads: Array, lengths: Array, root: Root) -> Any:
-    out = _log_prob(scores, heads, lengths, root)
-    return out, (scores, heads, lengths, out)
-
-
-def _log_prob_backward(root: Root, saved: Any, grad: Array) -> Any:
-    scores, heads, lengths, out = saved
-    grad = jnp.where(out > -jnp.inf, grad, 0)
-    head = jnp.arange(scores.shape[-1])[:, None]
-    edges = jnp.pad((heads[..., None, :] == head).astype(scores.dtype), [(0, 0)] * (scores.ndim - 1) + [(1, 0)])
-    return _times(grad, edges - _marginals(scores, lengths, root)), None, None
-
-
-_log_prob.defvjp(_log_prob_forward, _log_prob_backward)
-
-
-def log_partition(scores: Array, lengths: Array | None = None, root: Root = "single") -> Array:
-    """log Z, shape (...). Its gradient is ``marginals``."""
-    scores = _floats(scores)
-    return _log_partition(scores, _lengths(scores, lengths), _root(root))
-
-
-def marginals(scores: Array, lengths: Array | None = None, root: Root = "single") -> Array:
-    """p(h -> m), shape (..., N+1, N+1)."""
-    scores = _floats(scores)
-    return _marginals(scores, _lengths(scores, lengths), _root(root))
-
-
-def entropy(scores: Array, lengths: Array | None = None, root: Root = "single") -> Array:
-    """-sum p log p in nats, shape (...)."""
-    scores = _floats(scores)
-    return _entropy(scores, _lengths(scores, lengths), _root(root))
-
-
-def expectation(scores: Array, edge_values: Array, lengths: Array | None = None, root: Root = "single") -> Array:
-    """E[sum of edge_values over a tree's edges], shape (...); values of edges that have no probability do not count."""
-    p = marginals(scores, lengths, root)
-    return jnp.where(p > 0, p * jnp.where(p > 0, edge_values, 0), 0).sum((-2, -1))
-
-
-def log_prob(scores: Array, heads: Array, lengths: Array | None = None, root: Root = "single") -> Array:
-    """log p of trees, heads of shape (..., N), one a sentence (``jax.vmap`` for more); -inf for what is no tree."""
-    scores = _floats(scores)
-    heads = jnp.asarray(heads)
-    shape = (*scores.shape[:-2], scores.shape[-1] - 1)
-    if heads.shape != shape:
-        raise ValueError(f"heads must have shape {shape}, not {heads.shape}")
-    return _log_prob(scores, heads.astype(jnp.int32), _lengths(scores, lengths), _root(root))
-
-
-def cross_entropy(scores: Array, other: Array, lengths: Array | None = None, root: Root = "single") -> Array:
-    """-sum p log q, shape (...), q of the scores ``other``."""
-    return _compared(scores, other, lengths, root, relative=False)
-
-
-def kl_divergence(scores: Array, other: Array, lengths: Array | None = None, root: Root = "single") -> Array:
-    """sum p log(p/q), shape (...), q of the scores ``other``."""
-    return _compared(scores, other, lengths, root, relative=True)
-
-
-def _compared(scores: Array, other: Array, lengths: Array | None, root: Root, relative: bool) -> Array:
-    scores, other = _floats(scores), _floats(other)
-    if scores.shape != other.shape:
-        raise ValueError(f"the two have shapes {scores.shape} and {other.shape}")
-    return _divergence(scores, other, _lengths(scores, lengths), _root(root), relative)
-
-
-def argmax(scores: Array, lengths: Array | None = None, root: Root = "single") -> Array:
-    """The heads of the best tree, shape (..., N), int32, padding -1."""
-    scores = _floats(scores)
-    shape = (*scores.shape[:-2], scores.shape[-1] - 1)
-    return _call(lambda s, n: _trees(s, n, root).argmax(), shape, jnp.int32, scores, _lengths(scores, lengths))
+def _words(lengths: Array | None, batch: tuple[int, ...], n: int, arrangement: Arrangement) -> Array:
+    """Numbers of words, shape (...); checked where they are not traced, and then NumPy's."""
+    if lengths is None:
+        return np.full(batch, n, np.int32)
+    found = _integers(lengths, "lengths", " (a mask's are mask.sum(-1))")
+    if _is_traced(found):
+        return jnp.broadcast_to(arrangement.words_in(found), batch)
+    wrong = np.argwhere((found < arrangement.lengths_of(0)) | (found > arrangement.lengths_of(n)))
+    if len(wrong):
+        at = tuple(int(i) for i in wrong[0])
+        raise arrangement.wrong_length(", ".join(map(str, at)), int(found[at]), n)
+    return np.broadcast_to(arrangement.words_in(found), batch)
+
+
+def _integers(values: Array, name: str, hint: str = "") -> Array:
+    """As int32, and NumPy's where they are not traced: under ``jit`` JAX's own functions trace whatever they get."""
+    array = values if _is_traced(values) else np.asarray(values)
+    if not jnp.issubdtype(array.dtype, jnp.integer):
+        raise ValueError(f"{name} must be integers, not {array.dtype}{hint}")
+    if _is_traced(array):
+        return array.astype(jnp.int32)
+    return np.clip(array, -(2**31), 2**31 - 1).astype(np.int32)
+
+
+@jax.tree_util.register_pytree_node_class
+class DependencyTrees:
+    """The distribution over dependency trees: what ``taproot.DependencyTrees`` can be asked, for JAX's arrays.
+
+    It may be an argument or a result of a function under ``jit``, ``vmap`` and ``grad``. Every question goes through
+    the host anew; under ``jit`` the same question is asked once.
+
+    >>> import jax, jax.numpy as jnp, taproot.jax
+    >>> d = taproot.jax.DependencyTrees(jnp.zeros((2, 4, 4)), lengths=jnp.array([3, 2]))
+    >>> d.entropy().round(4).tolist()
+    [2.197200059890747, 0.6930999755859375]
+    >>> d.sample(jax.random.key(0), 5).shape
+    (5, 2, 3)
+    """
+
+    def __init__(
+        self,
+        scores: Array,
+        lengths: Array | None = None,
+        root: Root = "single",
+        constraints: Any = None,
+        label_scores: Array | None = None,
+        *,
+        layout: Layout = "head-dependent",
+    ) -> None:
+        self._arrangement = as_arrangement(layout)
+        scores = _floats(scores)
+        check_square(scores.shape)
+        if root != "single" and root != "multi":
+            raise ValueError(f'root must be "single" or "multi", not {root!r}')
+        self.root: Root = root
+        batch, n = scores.shape[:-2], scores.shape[-1] - 1
+        self._words = _words(lengths, batch, n, self._arrangement)
+        self._edges = self._arrangement.turned(scores)
+        if constraints is not None:
+            if _is_traced(self._words):
+                raise ValueError(
+                    "constraints need lengths that are not traced: use jnp.where(allowed, scores, -jnp.inf) with "
+                    "taproot.Constraints.allowed(n) instead"
+                )
+            allowed = allowed_edges(constraints, batch, np.asarray(self._words), n)
+            self._edges = jnp.where(allowed, self._edges, -jnp.inf)
+        self._labels: Array | None = None
+        if label_scores is not None:
+            labels = _floats(label_scores)
+            if labels.shape[:-1] != scores.shape or labels.shape[-1] == 0:
+                raise ValueError(
+                    f"label_scores must have shape {scores.shape} and one more axis, of labels, not {labels.shape}"
+                )
+            self._labels = self._arrangement.labels_turned(labels)
+
+    def tree_flatten(self) -> tuple[Any, Any]:
+        """For JAX, which takes it apart and puts it together."""
+        return (self._edges, self._labels, self._words), (self.root, self._arrangement)
+
+    @classmethod
+    def tree_unflatten(cls, rest: Any, arrays: Any) -> DependencyTrees:
+        """For JAX, which takes it apart and puts it together."""
+        own = object.__new__(cls)
+        own.root, own._arrangement = rest
+        own._edges, own._labels, own._words = arrays
+        return own
+
+    @property
+    def layout(self) -> Layout:
+        """How matrices and trees are laid out."""
+        return self._arrangement.name
+
+    @property
+    def lengths(self) -> Array:
+        """How many words each sentence has, shape (...); layouts with ROOT count it."""
+        return self._arrangement.lengths_of(self._words)
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """The shape (...) of the sentences."""
+        return tuple(self._edges.shape[:-2])
+
+    @property
+    def event_shape(self) -> tuple[int]:
+        """(N,); layouts with ROOT have one more entry."""
+        return (self._arrangement.entries(self._n),)
+
+    @property
+    def _n(self) -> int:
+        return int(self._edges.shape[-1]) - 1
+
+    @property
+    def _dtype(self) -> Any:
+        return self._edges.dtype
+
+    def __repr__(self) -> str:
+        return f"DependencyTrees(scores: {tuple(self._edges.shape)}, root={self.root!r})"
+
+    # Labels are summed out here; what the operators see are scores.
+
+    def _real(self) -> Array:
+        """Which of the words 1 to N a sentence has, shape (..., N)."""
+        return jnp.arange(1, self._n + 1) <= self._words[..., None]
+
+    def _of_labels(self) -> tuple[Array, Array, Array]:
+        """Which edges can be labeled; their label scores; the logarithms of the sums of their labels' weights.
+
+        Cells that no tree has may hold anything, and an edge may have no label: neither gives a gradient.
+        """
+        if self._labels is None:
+            raise ValueError("this needs label_scores")
+        real = self._real()
+        pad = [(0, 0)] * (real.ndim - 1) + [(1, 0)]
+        heads, modifiers = jnp.pad(real, pad, constant_values=True), jnp.pad(real, pad, constant_values=False)
+        read = heads[..., :, None] & modifiers[..., None, :] & ~jnp.eye(self._n + 1, dtype=bool)
+        possible = read & (self._labels != -jnp.inf).any(-1)
+        labels = self._labels.astype(jnp.promote_types(jnp.promote_types(self._dtype, self._labels.dtype), jnp.float32))
+        labels = jnp.where(possible[..., None], labels, 0)
+        return possible, labels, jax.nn.logsumexp(labels, axis=-1)
+
+    def _scores(self) -> Array:
+        if self._labels is None:
+            return self._edges
+        possible, _, total = self._of_labels()
+        return jnp.where(possible, self._edges + total, -jnp.inf)
+
+    def _given(self) -> tuple[Array, Array, Root]:
+        return self._scores(), self._words, self.root
+
+    # What can be asked.
+
+    def log_partition(self) -> Array:
+        """log Z, shape (...)."""
+        return operators.log_partition(*self._given()).astype(self._dtype)
+
+    def entropy(self) -> Array:
+        """-sum p log p in nats, shape (...); labels are summed out."""
+        return operators.entropy(*self._given()).astype(self._dtype)
+
+    def _marginals(self) -> Array:
+        return operators.marginals(*self._given()).astype(self._dtype)
+
+    def marginals(self) -> Array:
+        """p(h -> m), shape (..., N+1, N+1)."""
+        return self._arrangement.turned(self._marginals())
+
+    def root_marginals(self) -> Array:
+        """p(0 -> m) for the words m = 1..N, shape (..., N), accurate relatively where a root is single."""
+        found = operators.root_marginals(*self._given()).astype(self._dtype)
+        return self._arrangement.with_root(found, jnp.pad, 0)
+
+    def label_marginals(self) -> Array:
+        """p(h -> m with label l), shape (..., N+1, N+1, labels)."""
+        possible, labels, total = self._of_labels()
+        given_edge = jnp.exp(jnp.where(possible[..., None], labels - total[..., None], -jnp.inf))
+        found = (self._marginals()[..., None] * given_edge).astype(self._dtype)
+        return self._arrangement.labels_turned(found)
+
+    def expectation(self, edge_values: Array) -> Array:
+        """E[sum of edge_values over a tree's edges], shape (...); edges that have no probability do not count."""
+        p = self.marginals()
+        return jnp.where(p > 0, p * jnp.where(p > 0, edge_values, 0), 0).sum((-2, -1))
+
+    def expected_attachment(self, heads: Array) -> Array:
+        """The expected share of words that have the head given in ``heads``, shape (...).
+
+        Words whose head is negative do not count; a sentence without any other word gives NaN.
+        """
+        own = self._trees_given(heads, "heads", more=False)
+        if not _is_traced(own, self._words):
+            check_named_heads(own, self._words, self._arrangement)
+        counts = self._real() & (own >= 0)
+        wrong = (counts & (own > self._words[..., None])).any(-1)
+        at = jnp.where(counts & ~wrong[..., None], own, 0)
+        p = jnp.take_along_axis(self._marginals()[..., 1:], at[..., None, :], axis=-2)[..., 0, :]
+        share = jnp.where(counts, p, 0).sum(-1) / counts.sum(-1)
+        return jnp.where(wrong, jnp.nan, share).astype(self._dtype)
+
+    def hessian_product(self, direction: Array) -> Array:
+        """The derivative of ``marginals`` when the scores move along `direction`, of their shape."""
+        scores, words, root = self._given()
+        vector = self._arrangement.turned(_floats(direction))
+        if vector.shape != scores.shape:
+            raise ValueError(f"direction must have shape {scores.shape}, not {vector.shape}")
+        return self._arrangement.turned(operators.hessian_product(scores, vector, words, root).astype(self._dtype))
+
+    def cross_entropy(self, other: DependencyTrees) -> Array:
+        """-sum p log q, q the other distribution over the same sentences, shape (...)."""
+        return self._compared(other, "cross_entropy")
+
+    def kl_divergence(self, other: DependencyTrees) -> Array:
+        """sum p log(p/q), q the other distribution over the same sentences, shape (...)."""
+        return self._compared(other, "kl_divergence")
+
+    def _compared(self, other: DependencyTrees, name: str) -> Array:
+        if self._edges.shape != other._edges.shape or self.root != other.root:
+            raise ValueError(
+                f"{name} needs distributions over the same sentences, under one root rule; their shapes are "
+                f"{self._edges.shape} and {other._edges.shape}"
+            )
+        if not _is_traced(self._words, other._words) and not np.array_equal(self._words, other._words):
+            raise ValueError(f"{name} needs distributions over the same sentences: their lengths differ")
+        p, q = self._scores(), other._scores()
+        return operators.divergence(p, q, self._words, self.root, name == "kl_divergence").astype(self._dtype)
+
+    def expected_tries(self) -> Array:
+        """Z_multi / Z_single, shape (...), without a gradient."""
+        return operators.numbers("expected_tries", *self._given()).astype(self._dtype)
+
+    def expected_steps(self) -> Array:
+        """How many heads Wilson's random walk draws, on average, shape (...), without a gradient."""
+        return operators.numbers("expected_steps", *self._given()).astype(self._dtype)
+
+    def log_prob(self, heads: Array, labels: Array | None = None) -> Array:
+        """log p of trees, heads of shape (..., N) or with more axes in front; with ``labels`` of labeled trees.
+
+        -inf for heads that are not a tree, and then no gradient. NaN for heads that cannot be. What lies beyond a
+        sentence's length is not read.
+        """
+        own = self._trees_given(heads, "heads", more=True)
+        batch, n = self.batch_shape, self._n
+        leading = own.shape[: own.ndim - 1 - len(batch)]
+        count = int(np.prod(leading))
+        flat = jnp.moveaxis(own.reshape((count, *batch, n)), 0, -2)
+        found = operators.log_prob(self._scores(), flat, self._words, self.root)
+        if labels is not None:
+            of_words = self._trees_given(labels, "labels", more=True)
+            if of_words.shape != own.shape:
+                raise ValueError(f"labels must have the shape of heads, {own.shape}, not {of_words.shape}")
+            found = self._with_labels(found, flat, jnp.moveaxis(of_words.reshape((count, *batch, n)), 0, -2))
+        return jnp.moveaxis(found, -1, 0).reshape((*leading, *batch)).astype(self._dtype)
+
+    def _trees_given(self, of_words: Array, name: str, more: bool) -> Array:
+        array = _integers(of_words, name)
+        check_tree_shape(self._arrangement, name, array.shape, self.batch_shape, self._n, more)
+        return self._arrangement.words_of(array)
+
+    def _with_labels(self, found: Array, heads: Array, labels: Array) -> Array:
+        """log p of labeled trees [..., K] from that of their heads [..., K, N]; NaN for labels that cannot be."""
+        _, of_labels, total = self._of_labels()
+        count = of_labels.shape[-1]
+        counts = self._real()[..., None, :] & jnp.isfinite(found)[..., None]
+        wrong = (counts & ((labels < 0) | (labels >= count))).any(-1)
+        if not _is_traced(wrong) and bool(wrong.any()):
+            at = tuple(int(i) for i in np.argwhere(wrong)[0][:-1])
+            raise ValueError(f"labels of sentence {', '.join(map(str, at)) or 0} are not all from 0 to {count - 1}")
+        head = jnp.where(counts, heads, 0)
+        word = jnp.broadcast_to(jnp.arange(1, self._n + 1), head.shape)
+        label = jnp.where(counts & (labels >= 0) & (labels < count), labels, 0)
+        sentence = [
+            jnp.arange(size).reshape((size, *[1] * (head.ndim - axis - 1))) for axis, size in enumerate(head.shape[:-2])
+        ]
+        of_words = of_labels[(*sentence, head, word, label)]
+        forbidden = (counts & (of_words == -jnp.inf)).any(-1)
+        shares = jnp.where(counts & (of_words > -jnp.inf), of_words, 0)
+        shares = shares - jnp.where(counts, total[(*sentence, head, word)], 0)
+        out = jnp.where(forbidden, -jnp.inf, found + shares.sum(-1))
+        return jnp.where(wrong, jnp.nan, out)
+
+    def _out(self, found: Any, leading: int = 0) -> Any:
+        """Heads, or heads and labels, (..., k, N) in the caller's layout, with k in front."""
+        arrays = [self._arrangement.with_root(a, jnp.pad) for a in found]
+        arrays = [jnp.moveaxis(a, -2, 0) for a in arrays] if leading else arrays
+        return arrays[0] if self._labels is None else LabeledTrees(*arrays)
+
+    def argmax(self) -> Any:
+        """The heads of the best tree, shape (..., N), int32, padding -1; with ``label_scores`` a ``LabeledTrees``."""
+        return self._out(operators.decode("argmax", self._edges, self._labels, self._words, self.root))
+
+    def mbr(self) -> Any:
+        """The tree with the largest expected number of right heads; shapes as ``argmax``."""
+        return self._out(operators.decode("mbr", self._edges, self._labels, self._words, self.root))
+
+    def kbest(self, k: int) -> BestTrees:
+        """The k best trees of every sentence, in order: ``heads`` (k, ..., N) and ``score`` (k, ...).
+
+        There are always k rows; those that a sentence does not have are -1, with score -inf, and ``counts`` says how
+        many it has.
+        """
+        *trees, score, counts = operators.kbest(as_count(k), self._edges, self._labels, self._words, self.root)
+        heads, labels = self._pair_of(trees)
+        return BestTrees(heads=heads, score=jnp.moveaxis(score, -1, 0), counts=counts, labels=labels)
+
+    def _pair_of(self, trees: Any) -> tuple[Array, Array | None]:
+        found = self._out(trees, leading=1)
+        return (found, None) if self._labels is None else (found.heads, found.labels)
+
+    def sample(self, key: Array, k: int, algorithm: Algorithm = "auto") -> Any:
+        """k trees per sentence, sampled independently: heads (k, ..., N), int32, padding -1; with ``label_scores`` also
+        labels. ``key`` is one of JAX's random keys."""
+        words = _key_words(key)
+        if algorithm not in get_args(Algorithm):
+            raise ValueError(f"algorithm must be one of {', '.join(get_args(Algorithm))}, not {algorithm!r}")
+        given = (self._edges, self._labels, self._words, self.root)
+        return self._out(operators.sample(as_count(k), words, algorithm, *given), leading=1)
+
+    def sample_without_replacement(
+        self, key: Array, k: int, algorithm: WithoutReplacementAlgorithm = "auto"
+    ) -> WithoutReplacementSample:
+        """k different trees per sentence: ``heads`` (k, ..., N), ``log_prob`` (k, ...) and more.
+
+        ``key`` is one of JAX's random keys. There are always k rows; those that a sentence does not have are -1, with
+        log-probability -inf and weight 0, and ``counts`` says how many it has.
+        """
+        words = _key_words(key)
+        if algorithm not in get_args(WithoutReplacementAlgorithm):
+            names = ", ".join(get_args(WithoutReplacementAlgorithm))
+            raise ValueError(f"algorithm must be one of {names}, not {algorithm!r}")
+        given = (self._edges, self._labels, self._words, self.root)
+        *trees, log_prob, gumbel, weights, kappa, exhausted, counts = operators.sample_without_replacement(
+            as_count(k), words, algorithm, *given
+        )
+        heads, labels = self._pair_of(trees)
+        log_prob, gumbel, weights = (jnp.moveaxis(array, -1, 0) for array in (log_prob, gumbel, weights))
+        return WithoutReplacementSample(heads, log_prob, gumbel, weights, kappa, exhausted, counts, labels)
 
 
 def _key_words(key: Array) -> Array:
     """The words of one key, new style or old."""
     if not hasattr(key, "dtype"):
-        raise ValueError(f"key must be one of JAX's random keys, not {key!r}")
+        raise ValueError(f"key must be one of JAX's random keys, such as jax.random.key(0), not {key!r}")
     if jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and key.shape == ():
         return jax.random.key_data(key)
     if key.dtype == jnp.uint32 and key.ndim == 1 and key.shape[0] >= 2:
         return key
-    raise ValueError(f"key must be one of JAX's random keys, not an array {key.dtype} of shape {key.shape}")
+    raise ValueError(
+        "key must be one of JAX's random keys, such as jax.random.key(0), not an array of "
+        f"{key.dtype} with shape {key.shape}"
+    )
+
+
+def _register(kind: Any, names: tuple[str, ...]) -> None:
+    """Lets a record of arrays pass through JAX's transformations."""
+    jax.tree_util.register_pytree_node(
+        kind, lambda record: ([getattr(record, name) for name in names], None), lambda _, arrays: kind(*arrays)
+    )
+
+
+_register(BestTrees, ("heads", "score", "counts", "labels"))
+_register(LabeledTrees, ("heads", "labels"))
+_register(
+    WithoutReplacementSample,
+    ("heads", "log_prob", "gumbel", "weights", "kappa", "exhausted", "counts", "labels"),
+)
+
+
+# The same as functions of scores.
+
+
+def log_partition(
+    scores: Array,
+    lengths: Array | None = None,
+    root: Root = "single",
+    constraints: Any = None,
+    label_scores: Array | None = None,
+    *,
+    layout: Layout = "head-dependent",
+) -> Array:
+    """log Z, shape (...). Its gradient is ``marginals``."""
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).log_partition()
+
+
+def marginals(
+    scores: Array,
+    lengths: Array | None = None,
+    root: Root = "single",
+    constraints: Any = None,
+    label_scores: Array | None = None,
+    *,
+    layout: Layout = "head-dependent",
+) -> Array:
+    """p(h -> m), shape (..., N+1, N+1)."""
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).marginals()
+
+
+def root_marginals(
+    scores: Array,
+    lengths: Array | None = None,
+    root: Root = "single",
+    constraints: Any = None,
+    label_scores: Array | None = None,
+    *,
+    layout: Layout = "head-dependent",
+) -> Array:
+    """p(0 -> m) for the words m = 1..N, shape (..., N)."""
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).root_marginals()
+
+
+def label_marginals(
+    scores: Array,
+    label_scores: Array,
+    lengths: Array | None = None,
+    root: Root = "single",
+    constraints: Any = None,
+    *,
+    layout: Layout = "head-dependent",
+) -> Array:
+    """p(h -> m with label l), shape (..., N+1, N+1, labels)."""
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).label_marginals()
+
+
+def entropy(
+    scores: Array,
+    lengths: Array | None = None,
+    root: Root = "single",
+    constraints: Any = None,
+    label_scores: Array | None = None,
+    *,
+    layout: Layout = "head-dependent",
+) -> Array:
+    """-sum p log p in nats, shape (...)."""
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).entropy()
+
+
+def expectation(
+    scores: Array,
+    edge_values: Array,
+    lengths: Array | None = None,
+    root: Root = "single",
+    constraints: Any = None,
+    label_scores: Array | None = None,
+    *,
+    layout: Layout = "head-dependent",
+) -> Array:
+    """E[sum of edge_values over a tree's edges], shape (...); values of edges that have no probability do not count."""
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).expectation(edge_values)
+
+
+def log_prob(
+    scores: Array,
+    heads: Array,
+    lengths: Array | None = None,
+    root: Root = "single",
+    constraints: Any = None,
+    label_scores: Array | None = None,
+    labels: Array | None = None,
+    *,
+    layout: Layout = "head-dependent",
+) -> Array:
+    """log p of trees, heads of shape (..., N) or with more axes in front; with ``labels`` of labeled trees.
+
+    -inf for heads that are not a tree, and then no gradient. NaN for heads that cannot be. What lies beyond a
+    sentence's length is not read.
+    """
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).log_prob(heads, labels)
+
+
+def nll(
+    scores: Array,
+    heads: Array,
+    lengths: Array | None = None,
+    root: Root = "single",
+    constraints: Any = None,
+    label_scores: Array | None = None,
+    labels: Array | None = None,
+    *,
+    layout: Layout = "head-dependent",
+    reduction: Reduction = "mean",
+    check: bool = True,
+) -> Array:
+    """The loss of gold trees, -log p(heads), or -log p(heads, labels): a conditional random field in one call.
+
+    ``heads`` and ``labels`` have shape (..., N); with a layout ``"+root"`` (..., N+1). What lies beyond a sentence's
+    length is not read, so they may be padded with 0, -1, -100 or anything else. Without ``labels`` the labels of
+    ``label_scores`` are summed out. ``reduction``: ``"mean"`` divides the sum over sentences by their number, and
+    ``"words"`` by the number of words; ``"sum"``; ``"none"`` gives shape (...). Gold heads that are not a tree raise a
+    ``ValueError`` that names the sentence and the words where heads and lengths are not traced, also within ``grad``.
+    Under ``jit`` the loss of such heads is infinite and has no gradient, or NaN if a head cannot be; call the function
+    once without ``jit`` to hear why.
+
+    >>> import jax, jax.numpy as jnp, taproot.jax
+    >>> gold = jnp.array([[0, 2, 0, 2], [0, 0, 1, -100]])      # an entry for ROOT, padded with -100
+    >>> def loss(scores):                                      # [sentence, dependent, head], ROOT first
+    ...     return taproot.jax.nll(scores, gold, jnp.array([4, 3]), layout="dependent-head+root")
+    >>> value, gradient = jax.jit(jax.value_and_grad(loss))(jnp.zeros((2, 4, 4)))
+    >>> round(float(value), 4), gradient.shape
+    (1.4452, (2, 4, 4))
+    """
+    if reduction not in ("mean", "words", "sum", "none"):
+        raise ValueError(f'reduction must be "mean", "words", "sum" or "none", not {reduction!r}')
+    trees = DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout)
+    own = trees._trees_given(heads, "heads", more=False)
+    if check and not _is_traced(own, trees._words):
+        check_gold(own, trees._words, root, trees._arrangement)
+    found = trees.log_prob(heads, labels)
+    if check and not _is_traced(own, trees._words, found) and not bool(jnp.isfinite(found).all()):
+        operators.host_trees(trees._scores(), None, trees._words, root, "raise").log_partition()
+        report_gold(found, own, trees._words, root, trees._scores(), trees._arrangement)
+    if reduction == "none":
+        return -found
+    if reduction == "mean":
+        return -found.mean()
+    return -found.sum() if reduction == "sum" else -found.sum() / trees._words.sum()
+
+
+def cross_entropy(
+    scores: Array,
+    other: Array,
+    lengths: Array | None = None,
+    root: Root = "single",
+    *,
+    layout: Layout = "head-dependent",
+) -> Array:
+    """-sum p log q, shape (...), q of the scores ``other``."""
+    p, q = (DependencyTrees(s, lengths, root, layout=layout) for s in (scores, other))
+    return p.cross_entropy(q)
+
+
+def kl_divergence(
+    scores: Array,
+    other: Array,
+    lengths: Array | None = None,
+    root: Root = "single",
+    *,
+    layout: Layout = "head-dependent",
+) -> Array:
+    """sum p log(p/q), shape (...), q of the scores ``other``."""
+    p, q = (DependencyTrees(s, lengths, root, layout=layout) for s in (scores, other))
+    return p.kl_divergence(q)
+
+
+def argmax(
+    scores: Array,
+    lengths: Array | None = None,
+    root: Root = "single",
+    constraints: Any = None,
+    label_scores: Array | None = None,
+    *,
+    layout: Layout = "head-dependent",
+) -> Any:
+    """The heads of the best tree, shape (..., N), int32, padding -1; with ``label_scores`` a ``LabeledTrees``."""
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).argmax()
+
+
+def mbr(
+    scores: Array,
+    lengths: Array | None = None,
+    root: Root = "single",
+    constraints: Any = None,
+    label_scores: Array | None = None,
+    *,
+    layout: Layout = "head-dependent",
+) -> Any:
+    """The tree with the largest expected number of right heads; shapes as ``argmax``."""
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).mbr()
+
+
+def kbest(
+    scores: Array,
+    k: int,
+    lengths: Array | None = None,
+    root: Root = "single",
+    constraints: Any = None,
+    label_scores: Array | None = None,
+    *,
+    layout: Layout = "head-dependent",
+) -> BestTrees:
+    """The k best trees of every sentence, in order: ``heads`` (k, ..., N) and ``score`` (k, ...), padded to k rows."""
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).kbest(k)
 
 
 def sample(
@@ -304,35 +660,39 @@ def sample(
     lengths: Array | None = None,
     root: Root = "single",
     algorithm: Algorithm = "auto",
-) -> Array:
-    """k trees a sentence, heads of shape (k, ..., N), int32, padding -1; ``key`` is one of JAX's random keys.
+    constraints: Any = None,
+    label_scores: Array | None = None,
+    *,
+    layout: Layout = "head-dependent",
+) -> Any:
+    """k trees per sentence, heads of shape (k, ..., N), int32, padding -1; ``key`` is one of JAX's random keys.
 
     >>> import jax, jax.numpy as jnp, taproot.jax
     >>> taproot.jax.sample(jax.random.key(0), jnp.zeros((2, 4, 4)), 5).shape
     (5, 2, 3)
     """
-    scores = _floats(scores)
-    data = _key_words(key)
-    if algorithm not in get_args(Algorithm):
-        raise ValueError(f"algorithm must be one of {', '.join(get_args(Algorithm))}, not {algorithm!r}")
-    _root(root)
-    words = jnp.broadcast_to(data.reshape(-1)[-2:], (*scores.shape[:-2], 2)).astype(jnp.uint32)
+    trees = DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout)
+    return trees.sample(key, k, algorithm)
 
-    def on_host(s: Any, n: Any, seeds: Any) -> Any:
-        # Under vmap there are several calls in one, each with its key: their draws must be those of the calls by
-        # themselves.
-        if s.size == 0:
-            return np.empty((*s.shape[:-2], k, s.shape[-1] - 1), np.int32)
-        of_calls = [a.reshape((-1, *call, *a.shape[a.ndim - axes :])) for a, axes in ((s, 2), (n, 0), (seeds, 1))]
-        out = []
-        for of_call, lengths_, words_ in zip(*of_calls):
-            high, low = (int(word) for word in words_.reshape(-1)[:2])
-            out.append(
-                np.swapaxes(np.asarray(_trees(of_call, lengths_, root).sample(k, high << 32 | low, algorithm)), 0, 1)
-            )
-        return np.stack(out)
 
-    call = scores.shape[:-2]
-    shape = (*scores.shape[:-2], k, scores.shape[-1] - 1)
-    drawn = _call(on_host, shape, jnp.int32, scores, _lengths(scores, lengths), words)
-    return jnp.moveaxis(drawn, -2, 0)
+def sample_without_replacement(
+    key: Array,
+    scores: Array,
+    k: int,
+    lengths: Array | None = None,
+    root: Root = "single",
+    algorithm: WithoutReplacementAlgorithm = "auto",
+    constraints: Any = None,
+    label_scores: Array | None = None,
+    *,
+    layout: Layout = "head-dependent",
+) -> WithoutReplacementSample:
+    """k different trees per sentence: ``heads`` (k, ..., N), ``log_prob`` (k, ...) and more, padded to k rows.
+
+    >>> import jax, jax.numpy as jnp, taproot.jax
+    >>> s = taproot.jax.sample_without_replacement(jax.random.key(0), jnp.zeros((3, 3)), 5)
+    >>> s.heads.shape, int(s.counts), bool(s.exhausted)
+    ((5, 2), 2, True)
+    """
+    trees = DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout)
+    return trees.sample_without_replacement(key, k, algorithm)

@@ -3,6 +3,7 @@
 
 import doctest
 import inspect
+import pydoc
 from types import ModuleType
 
 import numpy as np
@@ -59,3 +60,14 @@ def test_every_operation_has_an_example() -> None:
 
 def test_every_public_name_has_a_docstring() -> None:
     assert [t.name for t in EXAMPLES if is_public(t) and not t.docstring] == []
+
+
+def test_help_shows_our_classes() -> None:
+    """And not what they inherit from a tuple, of which there is much."""
+    text = pydoc.plain(pydoc.render_doc(taproot))
+    assert "tuple(" not in text and "inherited from builtins.tuple" not in text
+    for name in taproot.__all__:
+        value = getattr(taproot, name)
+        if inspect.isclass(value):
+            assert f"class {name}(" in text
+            assert value.__module__ in ("taproot", "taproot._taproot")

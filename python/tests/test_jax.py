@@ -130,7 +130,6 @@ def test_what_is_no_key(key: Any) -> None:
 
 def test_what_cannot_be_is_nan() -> None:
     scores = scores_of(2, 4, 4)
-    assert np.isnan(tj.log_partition(scores, jnp.array([3, 9]))).tolist() == [False, True]
     assert np.isnan(tj.log_prob(scores, jnp.array([[0, 1, 1], [0, 7, 1]]))).tolist() == [False, True]
     for call in (
         lambda: tj.log_partition(scores, root="none"),  # type: ignore[arg-type]
@@ -138,6 +137,90 @@ def test_what_cannot_be_is_nan() -> None:
     ):
         with pytest.raises(ValueError, match="must be"):
             call()
+
+
+@pytest.mark.parametrize("length", [4, 9, -1])
+def test_a_length_that_cannot_be(length: int) -> None:
+    """An error where lengths are known, also within jit; NaN for the sentence alone where they are traced."""
+    scores = scores_of(2, 4, 4)
+    lengths = jnp.array([3, length])
+    heads = jnp.array([[0, 1, 1], [0, 1, 1]])
+    for call in (
+        lambda: tj.log_partition(scores, lengths),
+        lambda: tj.nll(scores, heads, np.asarray(lengths)),
+        lambda: jax.grad(lambda s: tj.entropy(s, lengths).sum())(scores),
+        lambda: jax.jit(lambda s: tj.argmax(s, lengths))(scores),
+        lambda: tj.sample(jax.random.key(0), scores, 2, lengths),
+    ):
+        with pytest.raises(ValueError, match=rf"lengths\[1\] is {length}.*lengths count words, not ROOT"):
+            call()
+    for function in (tj.log_partition, tj.entropy, lambda s, n: tj.log_prob(s, heads, n), tj.marginals):
+        value, grad = jax.jit(
+            lambda s, n, f=function: (f(s, n), jax.grad(lambda s: jnp.where(n < 4, f(s, n).T, 0).T.sum())(s))
+        )(scores, lengths)
+        assert np.isfinite(value[0]).all() and np.isnan(value[1]).all()
+        assert np.isfinite(grad[0]).all()
+        np.testing.assert_array_equal(value[0], function(scores, jnp.array([3, 3]))[0])
+    loss = jax.jit(jax.value_and_grad(lambda s, n: tj.nll(s, heads, n, check=False)))
+    value, grad = loss(scores, lengths)
+    assert np.isnan(value) and np.isfinite(grad[0]).all() and np.isnan(grad[1]).all()
+    assert (jax.jit(tj.argmax)(scores, lengths)[1] == -1).all()
+
+
+@pytest.mark.parametrize("padding", [-1, 0, 2, -100, 3])
+def test_the_gradient_of_log_prob_reads_no_padding(padding: int) -> None:
+    scores = scores_of(2, 4, 4)
+    lengths = jnp.array([3, 2])
+    grad = jax.grad(lambda s: tj.log_prob(s, jnp.array([[2, 0, 2], [2, 0, padding]]), lengths).sum())(scores)
+    p = tj.marginals(scores, lengths)
+    edges = np.zeros((2, 4, 4))
+    edges[0, [2, 0, 2], [1, 2, 3]] = edges[1, [2, 0], [1, 2]] = 1
+    np.testing.assert_allclose(grad, edges - p, atol=1e-14)
+    assert (grad[1, 3] == 0).all() and (grad[1, :, 3] == 0).all()
+
+
+def test_where_the_value_is_nan_the_gradient_is() -> None:
+    """For sentences without a tree, with a NaN, without words; also where scores are all alike."""
+    scores = jnp.zeros((5, 4, 4)).at[1, 0].set(-jnp.inf).at[2, 1, 2].set(jnp.nan)
+    lengths = jnp.array([3, 3, 3, 0, 3])
+    heads = jnp.array([[2, 0, 2]] * 4 + [[-1, -1, -1]])
+    for function, lost in (
+        (lambda s: tj.log_partition(s, lengths), [1, 2, 3]),
+        (lambda s: tj.entropy(s, lengths), [1, 2, 3]),
+        (lambda s: tj.kl_divergence(s, s, lengths), [1, 2, 3]),
+        (lambda s: tj.log_prob(s, heads, lengths), [1, 2, 3, 4]),
+    ):
+        value, grad = function(scores), jax.grad(lambda s, f=function: f(s).sum())(scores)
+        assert np.flatnonzero(np.isnan(value)).tolist() == lost
+        assert np.flatnonzero(np.isnan(grad).any((1, 2))).tolist() == lost
+
+
+def test_many_trees_per_sentence() -> None:
+    scores = scores_of(2, 5, 5)
+    trees = tj.sample(jax.random.key(0), scores, 6).reshape(2, 3, 2, 4)
+    found = tj.log_prob(scores, trees)
+    assert found.shape == (2, 3, 2)
+    one = jax.vmap(jax.vmap(lambda t: tj.log_prob(scores, t)))(trees)
+    np.testing.assert_array_equal(found, one)
+    weights = jnp.asarray(np.random.default_rng(0).normal(size=(2, 3, 2)))
+    grad = jax.grad(lambda s: (weights * tj.log_prob(s, trees)).sum())(scores)
+    by_vmap = jax.grad(lambda s: (weights * jax.vmap(jax.vmap(lambda t: tj.log_prob(s, t)))(trees)).sum())(scores)
+    np.testing.assert_allclose(grad, by_vmap, atol=1e-14)
+
+
+def test_keyed_samples_and_best_trees_under_vmap() -> None:
+    scores = scores_of(3, 5, 5)
+    keys = jax.random.split(jax.random.key(1), 4)
+    many = jax.vmap(lambda k: tj.sample_without_replacement(k, scores, 5))(keys)
+    for i in range(4):
+        own = tj.sample_without_replacement(keys[i], scores, 5)
+        np.testing.assert_array_equal(many.heads[i], own.heads)
+        np.testing.assert_array_equal(many.kappa[i], own.kappa)
+    each = jax.vmap(lambda s: tj.kbest(s, 4).heads, out_axes=1)(scores)
+    np.testing.assert_array_equal(each, tj.kbest(scores, 4).heads)
+    few = tj.kbest(scores[:, :3, :3], 5)
+    assert few.heads.shape == (5, 3, 2) and few.counts.tolist() == [2, 2, 2]
+    assert (few.heads[2:] == -1).all() and (few.score[2:] == -jnp.inf).all()
 
 
 def test_vmap_is_the_batch() -> None:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The notebook after it has run. A cell that raises, or whose `assert` fails, raises here."""
-    for module in ("ipykernel", "matplotlib.font_manager"):  # The latter prints a line when it first looks for fonts.
+    for module in ("ipykernel", "torch", "matplotlib.font_manager"):  # The last prints a line when it looks for fonts.
         pytest.importorskip(module)
     nbclient = pytest.importorskip("nbclient")
     nbformat = pytest.importorskip("nbformat")

@@ -34,7 +34,9 @@ def test_the_rest(way: Any) -> None:
     assert repr(way(c)) == repr(c) == "Constraints().force(2, 1).force_partial_tree([2, -1, -1])"
     d = taproot.DependencyTrees(np.zeros((4, 4)), constraints=c)
     np.testing.assert_array_equal(way(d.kbest(9)).heads, d.kbest(9).heads)
-    np.testing.assert_array_equal(way(d.sample_without_replacement(2)).weights, d.sample_without_replacement(2).weights)
+    s = d.sample_without_replacement(2)
+    np.testing.assert_array_equal(way(s).weights, s.weights)
+    assert way(taproot.estimate([1.0, 2.0])).mean == 1.5
     assert way(taproot.TreeDrawing([2, 0], "a b")).svg == taproot.TreeDrawing([2, 0], "a b").svg
 
 

@@ -229,9 +229,9 @@ def test_labels_are_copied() -> None:
     label_scores = RNG.normal(0, 1, (N + 1, N + 1, 2))
     d = DependencyTrees(SCORES, label_scores=label_scores)
     expected = DependencyTrees(SCORES, label_scores=label_scores.copy())
-    expected_labels, expected_marginals = expected.sample(50).labels, expected.label_marginals()
+    expected_labels, expected_marginals = expected.sample(50, seed=0).labels, expected.label_marginals()
     label_scores[:] = 0
-    same(d.sample(50).labels, expected_labels)
+    same(d.sample(50, seed=0).labels, expected_labels)
     same(d.label_marginals(), expected_marginals)
 
 
@@ -264,7 +264,7 @@ def test_answers_are_the_callers() -> None:
         d.marginals,
         d.root_marginals,
         d.argmax,
-        lambda: d.sample(2),
+        lambda: d.sample(2, seed=0),
         lambda: d.kbest(2).heads,
     ):
         first = query()
@@ -301,7 +301,8 @@ def test_single_shapes() -> None:
     assert s.heads.shape == s.labels.shape == (6, N)
     assert s.log_prob.shape == s.gumbel.shape == s.weights.shape == s.normalized_weights.shape == (6,)
     assert type(s.kappa) is float and type(s.exhausted) is bool and type(s.counts) is int and len(s) == 6
-    assert type(s.estimate(np.ones(6))) is float
+    for record in (s.estimate(np.ones(6)), s.interval(np.ones(6)), taproot.estimate(np.ones(6))):
+        assert [type(part) for part in record] == [float, float] and len(record) == 2 and record[0] == pytest.approx(1)
     assert type(d.log_prob(trees.heads[0])) is float and d.log_prob(trees.heads).shape == (7,)
     assert (
         d.log_prob(trees.heads, trees.labels).shape == (7,)
@@ -343,7 +344,8 @@ def test_batch_shapes() -> None:
     assert s.heads.shape == s.labels.shape == (6, 3, N)
     assert s.log_prob.shape == s.gumbel.shape == s.weights.shape == s.normalized_weights.shape == (6, 3)
     assert s.kappa.shape == s.exhausted.shape == s.counts.shape == (3,) and s.exhausted.dtype == bool
-    assert s.estimate(np.ones((6, 3))).shape == (3,)
+    for record in (s.estimate(np.ones((6, 3))), s.interval(np.ones((6, 3))), taproot.interval(np.ones((6, 3)))):
+        assert [part.shape for part in record] == [(3,), (3,)]
     assert d.log_prob(trees.heads).shape == (7, 3) and d.log_prob(trees.heads[0]).shape == (3,)
     assert d.log_prob(trees.heads[None, :, :]).shape == (1, 7, 3)
     assert d.log_prob(trees.heads, trees.labels).shape == (7, 3)
@@ -399,9 +401,11 @@ def test_estimate_where_sentences_have_fewer_trees() -> None:
     s = DependencyTrees(BATCH, LENGTHS).sample_without_replacement(20)
     # log_prob is -inf where a sentence has no more trees: that counts 0, and nothing is to warn.
     for normalized in (False, True):
-        found = s.estimate(-s.log_prob, normalized)
-        assert np.isfinite(found).all()
-    assert s.estimate(-s.log_prob)[1] == pytest.approx(DependencyTrees(BATCH[1, :3, :3]).entropy())
+        assert np.isfinite(s.estimate(-s.log_prob, normalized)).all()
+    assert np.isfinite(s.interval(-s.log_prob)).all()
+    mean, error = s.estimate(-s.log_prob)
+    assert error[1] == 0 and error[0] > 0
+    assert mean[1] == pytest.approx(DependencyTrees(BATCH[1, :3, :3]).entropy())
 
 
 def test_empty_batch() -> None:
@@ -414,7 +418,8 @@ def test_empty_batch() -> None:
     assert d.kbest(5).heads.shape == (0, 0, N)
     s = d.sample_without_replacement(5)
     assert s.heads.shape == (0, 0, N) and s.weights.shape == (0, 0) and s.kappa.shape == (0,)
-    assert s.estimate(np.zeros((0, 0))).shape == (0,)
+    assert s.estimate(np.zeros((0, 0))).mean.shape == s.interval(np.zeros((0, 0))).low.shape == (0,)
+    assert s.normalized_weights.shape == (0, 0)
     assert d.log_prob(np.zeros((5, 0, N), int)).shape == (5, 0)
     assert d.expectation(np.zeros((0, N + 1, N + 1))).shape == (0,)
     assert DependencyTrees(np.zeros((0, 3, 3)), lengths=[]).log_partition().shape == (0,)
@@ -464,7 +469,7 @@ def test_no_trees_at_all() -> None:
     d = DependencyTrees(SCORES)
     assert d.sample(0).shape == (0, N) and d.kbest(0).heads.shape == (0, N)
     s = d.sample_without_replacement(0)
-    assert s.heads.shape == (0, N) and s.weights.shape == (0,) and s.estimate([]) == 0 and not s.exhausted
+    assert s.heads.shape == (0, N) and s.weights.shape == (0,) and math.isnan(s.estimate([]).mean) and not s.exhausted
     assert d.log_prob(np.zeros((0, N), int)).shape == (0,)
     assert DependencyTrees(BATCH).sample(0).shape == (0, 3, N)
     assert DependencyTrees(BATCH).sample_without_replacement(0).heads.shape == (0, 3, N)
@@ -537,11 +542,45 @@ def test_trees_that_are_not_there_have_no_probability() -> None:
 
 def test_sentences_and_seeds_differ() -> None:
     d = DependencyTrees(np.broadcast_to(SCORES, (2, N + 1, N + 1)))
-    trees = d.sample(50)
+    trees = d.sample(50, seed=0)
     assert not np.array_equal(trees[:, 0], trees[:, 1])
-    same(trees, d.sample(50))
+    same(trees, d.sample(50, seed=0))
     assert not np.array_equal(trees, d.sample(50, seed=1))
-    assert not np.array_equal(d.sample_without_replacement(9).gumbel, d.sample_without_replacement(9, 1).gumbel)
+    assert not np.array_equal(d.sample_without_replacement(9, 0).gumbel, d.sample_without_replacement(9, 1).gumbel)
+
+
+def test_without_a_seed_samples_differ() -> None:
+    d = DependencyTrees(SCORES)
+    for sample in (
+        lambda **seed: d.sample(50, **seed),
+        lambda **seed: d.sample_without_replacement(9, **seed).gumbel,
+        lambda **seed: np.array([next(d.sample_without_replacement_iterator(**seed)).gumbel]),
+    ):
+        assert not np.array_equal(sample(), sample())
+        assert not np.array_equal(sample(seed=None), sample(seed=None))
+        # A generator goes on from call to call, and from its beginning gives the same again.
+        rng, again = np.random.default_rng(3), np.random.default_rng(3)
+        first, second = sample(seed=rng), sample(seed=rng)
+        assert not np.array_equal(first, second)
+        same(sample(seed=again), first)
+        same(sample(seed=again), second)
+        # A seed sequence stays the same; its children differ.
+        sequence = np.random.SeedSequence(5)
+        same(sample(seed=sequence), sample(seed=np.random.SeedSequence(5)))
+        same(sample(seed=sequence), sample(seed=sequence))
+        left, right = sequence.spawn(2)
+        assert not np.array_equal(sample(seed=left), sample(seed=right))
+
+
+def test_one_seed_names_one_sequence_of_trees() -> None:
+    """As the docstrings of both say."""
+    d = DependencyTrees(np.zeros((N + 1, N + 1)))
+    trees = [tuple(tree) for tree in d.sample(1000, seed=8).tolist()]
+    without_repeats = list(dict.fromkeys(trees))
+    found = [tuple(tree) for tree in d.sample_without_replacement(40, seed=8).heads.tolist()]
+    assert found == without_repeats[:40] != trees[:40]  # While more than a quarter of the 64 trees is left.
+    for method in (d.sample, d.sample_without_replacement, d.sample_without_replacement_iterator):
+        assert "with the same seed" in method.__doc__
 
 
 def test_seeds() -> None:
@@ -569,7 +608,7 @@ def test_numpy_integers() -> None:
             d.sample_without_replacement(3, 4).heads,
         )
         same(DependencyTrees(SCORES, constraints=Constraints().force(kind(0), kind(2))).argmax()[1], 0)
-    same(d.sample(np.array(5)), d.sample(5))
+    same(d.sample(np.array(5), 0), d.sample(5, 0))
     same(
         DependencyTrees(SCORES, constraints=Constraints().force_partial_tree(np.array([0, -1, -1, -1]))).argmax()[0], 0
     )
@@ -578,8 +617,8 @@ def test_numpy_integers() -> None:
 
 def test_small_numpy_integers_do_not_overflow() -> None:
     d = DependencyTrees(SCORES)
-    same(d.sample(np.uint8(200), first_tree=np.uint8(200)), d.sample(200, first_tree=200))
-    same(d.sample(100, first_tree=np.int8(100)), d.sample(100, first_tree=100))
+    same(d.sample(np.uint8(200), 0, first_tree=np.uint8(200)), d.sample(200, 0, first_tree=200))
+    same(d.sample(100, 0, first_tree=np.int8(100)), d.sample(100, 0, first_tree=100))
 
 
 def draws() -> list[np.ndarray]:

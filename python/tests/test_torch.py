@@ -79,7 +79,7 @@ def test_forbidden_edges_have_no_gradient() -> None:
         )
 
 
-def test_entropy_regularisation_by_the_two_ways() -> None:
+def test_entropy_regularization_by_the_two_ways() -> None:
     """The entropy written with log_partition and its gradient, differentiated again, is the entropy differentiated."""
     scores = scores_of(2, 6, 6, forbid=False)
     log_z = tt.log_partition(scores)
@@ -111,7 +111,7 @@ def test_dtypes_and_memory() -> None:
     assert tt.log_partition(scores.bfloat16()).dtype == torch.bfloat16
     # No copy: what is on the NumPy side is the tensor's memory.
     d = tt.DependencyTrees(scores.expand(2, 5, 5))
-    assert np.shares_memory(d._factored._matrix, scores.numpy())
+    assert np.shares_memory(d._sentences.trees._matrix, scores.numpy())
 
 
 def test_changing_the_scores_after_the_forward_pass() -> None:
@@ -146,7 +146,7 @@ def test_distribution(root: Any) -> None:
     assert d.log_prob(trees).shape == (7, 2, 3)
     assert (d.log_prob(d.mode) >= d.log_prob(trees) - 1e-12).all()
     assert d.mbr().shape == (2, 3, 4)
-    assert d.sample_without_replacement(2).heads.shape[1:] == (6, 4)
+    assert d.sample_without_replacement(2).heads.shape == (2, 2, 3, 4)
     flat = taproot.DependencyTrees(scores.detach().reshape(6, 5, 5).numpy(), lengths.reshape(-1).numpy(), root)
     np.testing.assert_allclose(d.entropy().detach().reshape(-1), flat.entropy())
     np.testing.assert_allclose(d.marginals().detach().reshape(6, 5, 5), flat.marginals())
@@ -176,6 +176,54 @@ def test_no_gradient_through_what_is_no_tree() -> None:
     scores = scores_of(4, 4, forbid=False)
     (grad,) = torch.autograd.grad(tt.log_prob(scores, torch.tensor([2, 1, 0])), scores)
     assert (grad == 0).all()
+
+
+def test_rows_that_fill_up_a_sample() -> None:
+    """log_prob of a tree of -1 is NaN, and so is the gradient where it counts; the other trees are as without it."""
+    scores = scores_of(2, 3, 3, forbid=False)
+    d = tt.DependencyTrees(scores, lengths=[2, 1])
+    trees = d.kbest(2).heads
+    assert trees[1, 1].tolist() == [-1, -1]
+    value = d.log_prob(trees)
+    assert value.isnan().tolist() == [[False, False], [False, True]]
+    (grad,) = torch.autograd.grad(value.sum(), scores, retain_graph=True)
+    assert grad[0].isfinite().all() and grad[1].isnan().any()
+    (masked,) = torch.autograd.grad(torch.where(value.isnan(), 0.0, value)[:, 0].sum(), scores)
+    torch.testing.assert_close(masked[0], grad[0])
+    assert (masked[1] == 0).all()
+
+
+def test_heads_outside_of_the_sentence_break_no_gradient() -> None:
+    scores = scores_of(2, 4, 4, forbid=False)
+    heads = torch.tensor([[2, 0, 2], [2, 0, 77]])
+    (grad,) = torch.autograd.grad(tt.log_prob(scores, heads, [3, 2]).sum(), scores)
+    assert grad.isfinite().all() and (grad[1, 3] == 0).all() and (grad[1, :, 3] == 0).all()
+
+
+def test_seeds() -> None:
+    """Fresh without a seed, as PyTorch's generator says; the same for the same integer or torch.Generator."""
+    d = tt.DependencyTrees(torch.zeros(2, 11, 11))
+
+    def generator(seed: int) -> Any:
+        return torch.Generator().manual_seed(seed)
+
+    for sample in (
+        lambda seed=None: d.sample((20,), seed),
+        lambda seed=None: d.sample_without_replacement(20, seed).heads,
+    ):
+        assert not torch.equal(sample(), sample())
+        torch.manual_seed(1)
+        first = sample()
+        torch.manual_seed(1)
+        assert torch.equal(first, sample())
+        assert torch.equal(sample(generator(3)), sample(generator(3)))
+        assert not torch.equal(sample(generator(3)), sample(generator(4)))
+        one = generator(5)
+        assert not torch.equal(sample(one), sample(one))
+        assert torch.equal(sample(7), sample(7)) and torch.equal(sample(2**64 - 1), sample(2**64 - 1))
+        for wrong in (-1, 2**64, "1", 1.5):
+            with pytest.raises(ValueError, match="seed"):
+                sample(wrong)
 
 
 def test_training_step_moves_towards_the_gold_tree() -> None:

@@ -100,6 +100,16 @@ std::vector<Outcome> DependencyTrees::mbr(std::span<const TreeOutput> out) {
       [&](std::size_t b) { lose(d, out[b], b); });
 }
 
+std::vector<Outcome> DependencyTrees::expected_attachment(std::span<const TreeBuffer> heads,
+                                                          std::span<double> out) {
+  impl_->require_entries(heads.size(), "expected_attachment", "heads");
+  return detail::ask_numbers(*impl_, Needs::kMarginals, "expected_attachment", out,
+                             [&](std::size_t b, const Factorization& f, ThreadMemory& own) {
+                               const TreeView own_heads(heads[b].data, impl_->words(b));
+                               return taproot::expected_attachment(f, own_heads, own.workspace);
+                             });
+}
+
 std::vector<Outcome> DependencyTrees::kbest(std::size_t k, std::span<BestTrees> out,
                                             bool log_prob) {
   Impl& d = *impl_;

@@ -20,7 +20,6 @@ Attachment evaluate(TreeView heads, TreeView gold, std::span<const std::int32_t>
       labels.size() == gold_labels.size() && (labels.empty() || labels.size() == heads.size()),
       "evaluate", "labels must be given for all words of both trees, or for none");
   Attachment result;
-  result.trees = 1;
   for (std::size_t i = 0; i < heads.size(); ++i) {
     if (gold[i] < 0) continue;
     ++result.words;
@@ -28,7 +27,8 @@ Attachment evaluate(TreeView heads, TreeView gold, std::span<const std::int32_t>
     ++result.heads;
     if (!labels.empty() && labels[i] == gold_labels[i]) ++result.labels;
   }
-  result.exact = result.heads == result.words ? 1 : 0;
+  result.trees = result.words > 0 ? 1 : 0;
+  result.exact = result.words > 0 && result.heads == result.words ? 1 : 0;
   return result;
 }
 

@@ -36,19 +36,27 @@ Tree mbr(const Factorization& f) {
   return heads;
 }
 
-double expected_attachment(const Factorization& f, TreeView heads) {
+double expected_attachment(const Factorization& f, TreeView heads, Workspace& workspace) {
   const detail::FactorData& data = detail::require_ok(f);
   detail::require(std::ssize(heads) == f.n(), "expected_attachment", "heads must have n entries");
-  Workspace workspace;
   const detail::MatrixView p(detail::marginals_in(data, detail::Access::scratch(workspace)),
                              data.table.ld);
   double sum = 0;
   int m = 0;
+  int counted = 0;
   for (const std::int32_t head : heads) {
-    detail::require(head >= 0 && head <= f.n(), "expected_attachment", "a head is outside 0..n");
-    sum += p(head, ++m);
+    ++m;
+    detail::require(head <= f.n(), "expected_attachment", "a head is above n");
+    if (head < 0) continue;
+    sum += p(head, m);
+    ++counted;
   }
-  return sum / f.n();
+  return counted == 0 ? NAN : detail::nearest_probability(sum / counted);
+}
+
+double expected_attachment(const Factorization& f, TreeView heads) {
+  Workspace workspace;
+  return expected_attachment(f, heads, workspace);
 }
 
 }  // namespace taproot

@@ -7,6 +7,7 @@
 
 #include "core/check.h"
 #include "core/matrix_view.h"
+#include "taproot/draw.h"
 
 namespace taproot::detail {
 
@@ -34,13 +35,15 @@ int side_of(std::size_t entries) {
 
 std::vector<Arc> marginal_arcs(std::span<const double> marginals, std::size_t words,
                                double threshold, std::span<const std::uint8_t> also,
-                               const char* function) {
+                               std::span<const std::string> labels, const char* function) {
   const int n = side_of(marginals.size());
   require(n >= 0, function, "marginals must be a matrix [n+1][n+1]");
   require(words == 0 || words == node_count(n) - 1, function, "there must be n words, or none");
   require(threshold >= 0 && threshold <= 1, function, "the threshold must be in [0, 1]");
   require(also.empty() || also.size() == marginals.size(), function,
           "also must be a matrix [n+1][n+1], or empty");
+  require(labels.empty() || labels.size() == marginals.size(), function,
+          "the labels of edges must be a matrix [n+1][n+1], or empty");
   const MatrixView marginal(marginals.data(), node_count(n));
   const MatrixView asked(also.data(), node_count(n));
   std::vector<Arc> arcs;
@@ -54,6 +57,23 @@ std::vector<Arc> marginal_arcs(std::span<const double> marginals, std::size_t wo
     }
   }
   return arcs;
+}
+
+std::string arc_text(const Arc& arc, std::span<const std::string> labels, int n) {
+  const double p = arc.probability;
+  const auto whole = std::lround(100 * p);
+  std::string number = std::to_string(whole) + "%";
+  if (whole == 0 && p > 0) number = "<1%";
+  if (whole == 100 && p < 1 - 1e-9) number = ">99%";
+  if (labels.empty()) return number;
+  const std::string& label = MatrixView(labels.data(), node_count(n))(arc.head, arc.modifier);
+  return label.empty() ? number : shown_text(label) + " " + number;
+}
+
+Weight weight_of(const Arc& arc) {
+  return arc.probability >= 0.75   ? Weight::kHeavy
+         : arc.probability >= 0.25 ? Weight::kLight
+                                   : Weight::kDashed;
 }
 
 int stack(std::span<Arc> arcs, std::size_t nodes) {

@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "draw/box.h"
 #include "taproot/types.h"
 
 namespace taproot::detail {
@@ -26,10 +28,19 @@ struct Arc {
 std::vector<Arc> tree_arcs(TreeView heads, std::size_t words, const char* function);
 
 /// The arcs with a positive probability of at least `threshold`, and those that are not 0 in
-/// `also`, sorted by modifier and then by head. Throws as taproot/draw.h says.
+/// `also`, sorted by modifier and then by head. `labels` is checked only. Throws as taproot/draw.h
+/// says.
 std::vector<Arc> marginal_arcs(std::span<const double> marginals, std::size_t words,
                                double threshold, std::span<const std::uint8_t> also,
-                               const char* function);
+                               std::span<const std::string> labels, const char* function);
+
+/// The text on an arc of marginals: its label, if `labels` (row-major [n+1][n+1], or empty) has
+/// one, and its probability in percent. "100%" stands for certainty and "0%" for 0 alone; numbers
+/// that would round to these are ">99%" and "<1%".
+std::string arc_text(const Arc& arc, std::span<const std::string> labels, int n);
+
+/// The stroke of an arc of marginals: heavy from 75 percent on, the thinnest below 25.
+Weight weight_of(const Arc& arc);
 
 /// The n for which a matrix [n+1][n+1] has this many entries, or -1 if there is none.
 int side_of(std::size_t entries);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "draw/words.h"
 #include "taproot/draw.h"
@@ -11,10 +12,15 @@
 namespace taproot::detail {
 namespace {
 
-constexpr int kGap = 16;        // Between words.
-constexpr int kLeastStep = 38;  // Between the centers of words, so that "ROOT" fits.
-constexpr int kPort = 6;        // From a word's center to where edges leave it.
-constexpr int kLabelRoom = 24;  // What an arc needs in addition to its label.
+constexpr int kGap = 16;            // Between words.
+constexpr int kPort = 6;            // From a word's center to where edges leave it.
+constexpr double kFaintest = 0.45;  // The opacity of an edge whose probability is next to nothing.
+
+// A text stands on its arc from here to here above the line, and keeps this distance from others.
+constexpr int kTextFoot = 3;
+constexpr int kTextTop = 12;
+constexpr int kTextClear = 2;
+constexpr int kTextReach = 240;  // From an arc's modifier to the middle of its text, at most.
 
 }  // namespace
 
@@ -23,41 +29,103 @@ int WordLine::start(const Arc& arc) const {
 }
 
 WordLine place_words(std::vector<std::string> shown, std::span<const Arc> arcs,
-                     std::span<const std::string> labels) {
+                     std::span<const std::string> texts, const ArcTextStyle& style) {
   WordLine line;
   line.shown = std::move(shown);
   const std::size_t n = line.shown.size();
   line.center.resize(n + 1);
   // Arcs by their right ends, because a word is placed with room for all arcs that end at it.
-  IndexedVector<std::vector<const Arc*>> ending(n + 1);
-  for (const Arc& arc : arcs) ending[arc.right()].push_back(&arc);
-  const auto pixels = [](double size, const std::string& text) {
-    return static_cast<int>(std::ceil(size * em_width(text)));
-  };
-  int edge = kMargin;                   // The least x at which the next word may begin.
-  int next = kMargin + kLeastStep / 2;  // The least x of its center.
+  IndexedVector<std::vector<std::size_t>> ending(n + 1);
+  for (std::size_t a = 0; a < arcs.size(); ++a) ending[arcs[a].right()].push_back(a);
+  const int step = style.least_step;
+  int edge = kMargin;             // The least x at which the next word may begin.
+  int next = kMargin + step / 2;  // The least x of its center.
   int next_root = 0;  // The same for a word with an edge from ROOT, so that labels do not overlap.
   for (std::size_t i = 1; i <= n; ++i) {
-    const int half = (pixels(kFontSize, line.shown[i - 1]) + 1) / 2;
+    const auto pixels = static_cast<int>(std::ceil(kFontSize * em_width(line.shown[i - 1])));
+    const int half = (pixels + 1) / 2;
     int x = std::max(edge + half, next);
-    int right = std::max(half, kLeastStep / 2);
-    for (const Arc* arc : ending[i]) {
-      const int label = labels.empty() ? 0 : pixels(kLabelSize, labels.data()[arc->modifier - 1]);
-      if (arc->head == 0) {
+    int right = std::max(half, step / 2);
+    for (const std::size_t a : ending[i]) {
+      const int text = texts.empty() ? 0 : style.width(texts[a]);
+      if (arcs[a].head == 0) {
         x = std::max(x, next_root);
-        right = std::max(right, label + 6);
-      } else if (!labels.empty()) {
-        x = std::max(x, line.at(arc->left()) + kPort + kLabelRoom + label);
+        right = std::max(right, text + kBesideRoot);
+      } else if (!texts.empty()) {
+        x = std::max(x, line.at(arcs[a].left()) + kPort + 2 * style.beside + text);
       }
     }
     line.center[i] = x;
-    next = x + kLeastStep;
+    next = x + step;
     edge = x + half + kGap;
-    next_root = std::max(next_root, x + right + kLeastStep / 2);
+    next_root = std::max(next_root, x + right + step / 2);
     line.width = std::max(line.width, x + right + kMargin);
   }
   line.width = std::max(line.width, 2 * kMargin);
   return line;
+}
+
+int ArcTextStyle::width(std::string_view text) const {
+  return static_cast<int>(std::ceil(size * em_width(text)));
+}
+
+// Corners widen with the height, so that arcs out of one word separate at once.
+ArcShape::ArcShape(const WordLine& line, const Arc& arc, int arc_height)
+    : from(line.start(arc)),
+      to(line.at(arc.modifier)),
+      height(arc_height),
+      corner(std::min(std::abs(to - from) / 2, 10 + height * 4 / 25)),
+      turn(std::min(height, 16 + height * 2 / 5)) {}
+
+double ArcShape::inset(double at) const {
+  const double share = std::clamp((at - (height - turn)) / turn, 0.0, 1.0);
+  return corner * (1 - std::sqrt(1 - share * share));
+}
+
+Lines::Lines(const WordLine& line, std::span<const Arc> arcs, std::span<const int> heights) {
+  for (std::size_t a = 0; a < arcs.size(); ++a) {
+    shapes_.emplace_back(line, arcs[a], heights[a]);
+    if (arcs[a].head == 0) of_root_.push_back(line.at(arcs[a].modifier));
+  }
+}
+
+int Lines::text_center(std::size_t a, int width, int beside) const {
+  const ArcShape& own = shapes_[a];
+  const int left = own.left();
+  const int right = own.right();
+  // The stretches that lines cover at the height of the text.
+  std::vector<std::pair<double, double>> taken;
+  const auto take = [&](double begin, double end) {
+    if (end > left && begin < right) taken.emplace_back(begin, end);
+  };
+  for (const int x : of_root_) take(x, x);
+  for (const ArcShape& other : shapes_) {
+    if (other.height <= own.height || other.left() > right || other.right() < left) continue;
+    const double low = other.inset(own.height + kTextFoot);
+    const double high = other.inset(own.height + kTextTop);
+    take(other.left() + low, other.left() + high);
+    take(other.right() - high, other.right() - low);
+  }
+  // On a long arc the text is near the modifier, where a reader who scrolls sees both.
+  const int wanted = std::clamp((left + right) / 2, own.to - kTextReach, own.to + kTextReach);
+  const auto is_free = [&](int x) {
+    const double begin = x - width / 2.0 - kTextClear;
+    const double end = x + width / 2.0 + kTextClear;
+    return std::none_of(taken.begin(), taken.end(), [&](const auto& stretch) {
+      return stretch.second > begin && stretch.first < end;
+    });
+  };
+  // Above the horizontal line if it can be, or else also above the corners.
+  for (const int margin : {std::max(own.corner / 2, beside), beside}) {
+    const int least = left + margin + width / 2;
+    const int most = right - margin - width / 2;
+    for (int shift = 0; shift <= std::max(wanted - least, most - wanted); shift += 4) {
+      for (const int x : {wanted - shift, wanted + shift}) {
+        if (x >= least && x <= most && is_free(x)) return x;
+      }
+    }
+  }
+  return wanted;
 }
 
 void Svg::escaped(std::string_view piece) {
@@ -76,11 +144,11 @@ void Svg::escaped(std::string_view piece) {
   }
 }
 
-void Svg::probability(double value) {
-  char digits[32];
+void Svg::real(double value, int digits) {
+  char text[32];
   const auto end =
-      std::to_chars(digits, digits + sizeof digits, value, std::chars_format::general, 4);
-  text_.append(digits, end.ptr);
+      std::to_chars(text, text + sizeof text, value, std::chars_format::general, digits);
+  text_.append(text, end.ptr);
 }
 
 void Svg::open(const WordLine& line, int base, std::string_view title) {
@@ -110,15 +178,14 @@ void Svg::numbers(std::string_view command, std::initializer_list<int> values) {
   }
 }
 
-// Draws a leg up, a quarter of an ellipse, a horizontal line, and the same down. Corners widen with
-// the height, so that arcs out of one word separate at once. Relative whole numbers keep the text
-// short, because a page may hold a hundred thousand of these.
+// Relative whole numbers keep the text short, because a page may hold a hundred thousand of these.
 void Svg::arc_path(const WordLine& line, const Arc& arc, int base, int height) {
-  const int from = line.start(arc);
-  const int across = line.at(arc.modifier) - from;
+  const ArcShape shape(line, arc, height);
+  const int from = shape.from;
+  const int corner = shape.corner;
+  const int turn = shape.turn;
+  const int across = shape.to - from;
   const int side = across < 0 ? -1 : 1;
-  const int corner = std::min(std::abs(across) / 2, 10 + height * 4 / 25);
-  const int turn = std::min(height, 16 + height * 2 / 5);  // The height of a corner.
   const int leg = height - turn;
   const int level = across - side * 2 * corner;
   constexpr double kRound = 0.55;  // Bezier control points at this distance approximate a circle.
@@ -132,15 +199,20 @@ void Svg::arc_path(const WordLine& line, const Arc& arc, int base, int height) {
   if (leg > 0) numbers("v", {leg});
 }
 
-void Svg::edge(const WordLine& line, const Arc& arc, int base, int height, bool with_probability,
-               bool hint) {
+void Svg::edge(const WordLine& line, const Arc& arc, int base, int height, const EdgeNotes& notes) {
   raw("<path data-h=\"");
   integer(arc.head);
   raw("\" data-m=\"");
   integer(arc.modifier);
-  if (with_probability) {
+  if (!notes.label.empty()) {
+    raw("\" data-l=\"");
+    escaped(notes.label);
+  }
+  if (notes.probability) {
+    raw("\" data-p=\"");
+    real(arc.probability, 4);
     raw("\" opacity=\"");
-    probability(arc.probability);
+    real(kFaintest + (1 - kFaintest) * arc.probability, 2);
   }
   raw("\" d=\"");
   if (arc.head == 0) {
@@ -150,14 +222,18 @@ void Svg::edge(const WordLine& line, const Arc& arc, int base, int height, bool 
     arc_path(line, arc, base, height);
   }
   raw("m-3-6l3 6 3-6");  // The arrow head.
-  if (!hint) return raw("\"/>\n");
+  if (!notes.hint) return raw("\"/>\n");
   raw("\"><title>");
   escaped(arc.head == 0 ? "ROOT" : line.shown.data()[arc.head - 1]);
   raw(" → ");
   escaped(line.shown.data()[arc.modifier - 1]);
-  if (with_probability) {
+  if (!notes.label.empty()) {
     raw(", ");
-    probability(arc.probability);
+    escaped(notes.label);
+  }
+  if (notes.probability) {
+    raw(", ");
+    real(arc.probability, 4);
   }
   raw("</title></path>\n");
 }
@@ -181,8 +257,10 @@ void Svg::begin_edges(std::string_view stroke_width) {
   raw("\">\n");
 }
 
-void Svg::begin_labels() {
-  raw("<g fill=\"currentColor\" text-anchor=\"middle\" font-size=\"11.5\">\n");
+void Svg::begin_labels(double size) {
+  raw("<g fill=\"currentColor\" text-anchor=\"middle\" font-size=\"");
+  real(size, 4);
+  raw("\">\n");
 }
 
 void Svg::words(const WordLine& line, int base) {

@@ -152,9 +152,18 @@ struct Scatter {
   }
 };
 
+// Marginals, or 1 where they round above it. A minimum would hide NaN.
+HWY_INLINE Block at_most_one(Block p) {
+  const V one = hn::Set(D(), 1.0);
+  for (V& v : p.v) v = hn::IfThenElse(hn::Gt(v, one), one, v);
+  return p;
+}
+
 void outside_sum(const ChartView<const double>& chart, const ChartView<double>& out, EdgeMatrix p) {
   const Scatter scatter{chart.shape().rows(), static_cast<size_t>(chart.shape().first), p};
-  Outside<SumProduct>({}, {}, chart, out).run(scatter);
+  Outside<SumProduct>({}, {}, chart, out).run([&](size_t d, size_t i, Block right, Block left) {
+    scatter(d, i, at_most_one(right), at_most_one(left));
+  });
 }
 
 void outside_slopes(const ChartView<const double>& chart, const ChartView<double>& out,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "core/probability.h"
 #include "projective/fill_chart.h"
 #include "projective/inside.h"
 #include "projective/outside.h"
@@ -43,7 +44,7 @@ void for_each_edge(const ChartView<In>& c, const T& seed, Buffer<T>& memory, Wri
 void fill_chart_root_marginals(const FactorData& data, Scratch&, std::span<double> out) {
   data.chart.with_view([&](const auto& c) {
     const auto z = c.total();
-    for (int m = 0; m < c.size(); ++m) out.data()[m] = to_double(c.root_term(m) / z);
+    for (int m = 0; m < c.size(); ++m) out.data()[m] = nearest_probability(to_double(c.root_term(m) / z));
   });
 }
 
@@ -54,7 +55,7 @@ void fill_chart_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix o
   if (data.chart.wide) {
     const ChartView<const Wide> c = data.chart.wide_view();
     for_each_edge(c, Wide(1.0) / c.total(), own.wide_outside, [&](int h, int m, const Wide& p) {
-      out.data[h * out.head_stride + m] = to_double(p);
+      out.data[h * out.head_stride + m] = nearest_probability(to_double(p));
     });
   } else {
     const ChartView<const double> c = data.chart.view();

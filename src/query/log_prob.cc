@@ -83,8 +83,9 @@ double exact_tree_log_prob(const FactorData& data, const std::int32_t* heads) {
 }  // namespace
 
 double tree_log_prob(const FactorData& data, const std::int32_t* heads) {
-  if (!data.tame) return exact_tree_log_prob(data, heads);
-  return HWY_DYNAMIC_DISPATCH(tree_score)(data.table, heads) - scaled_log_partition(data);
+  if (!data.tame) return nearest_log_probability(exact_tree_log_prob(data, heads));
+  const double score = HWY_DYNAMIC_DISPATCH(tree_score)(data.table, heads);
+  return nearest_log_probability(score - scaled_log_partition(data));
 }
 
 }  // namespace detail

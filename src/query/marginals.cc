@@ -21,23 +21,25 @@ namespace {
 
 static_assert(kHeads == kBlock);
 
-// out[i][m] = max(0, weights[i][m] * gradient[position[m]][column + i]) for i < count <= kBlock and
-// m <= n. weights[i] and out[i] are rows of heads in sentence order. The block of columns of the
-// gradient is first transposed into rows, in `transposed`.
+// out[i][m] = weights[i][m] * gradient[position[m]][column + i] for i < count <= kBlock and m <= n,
+// or the nearest probability. weights[i] and out[i] are rows of heads in sentence order. The block
+// of columns of the gradient is first transposed into rows, in `transposed`.
 void multiply_transposed(const double* gradient, size_t ld, size_t n, const int32_t* position,
                          size_t column, const double* const* weights, double* transposed,
                          double* const* out, size_t count) {
   heads_by_position(gradient, ld, n, position, column, transposed);
   const D d;
+  const V one = hn::Set(d, 1.0);
   for (size_t i = 0; i < count; ++i) {
     const double* HWY_RESTRICT w = weights[i];
     const double* HWY_RESTRICT g = transposed + i * ld;
     size_t m = 0;
     for (; m + kLanes <= n + 1; m += kLanes) {
       const V p = hn::Mul(hn::LoadU(d, w + m), hn::LoadU(d, g + m));
-      hn::StoreU(hn::IfThenZeroElse(hn::Lt(p, hn::Zero(d)), p), d, out[i] + m);
+      const V below_one = hn::IfThenElse(hn::Gt(p, one), one, p);  // A minimum would hide NaN.
+      hn::StoreU(hn::IfThenZeroElse(hn::Lt(p, hn::Zero(d)), below_one), d, out[i] + m);
     }
-    for (; m <= n; ++m) out[i][m] = non_negative(w[m] * g[m]);
+    for (; m <= n; ++m) out[i][m] = nearest_probability(w[m] * g[m]);
   }
 }
 
@@ -59,7 +61,7 @@ void fill_wide_marginals(const FactorData& data, const Wide* gradient, EdgeMatri
   for (int h = 0; h <= table.n; ++h) {
     for (int m = 0; m <= table.n; ++m) {
       const Wide p = wide_weight(table, h, m) * g(data.position[m], data.position[h]);
-      out.data[h * out.head_stride + m] = non_negative(p.to_double());
+      out.data[h * out.head_stride + m] = nearest_probability(p.to_double());
     }
   }
 }

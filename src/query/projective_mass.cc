@@ -16,7 +16,7 @@ double projective_mass(const Factorization& f, Workspace& workspace) {
   if (!other.outcome.ok()) return 0;  // The family of all trees is larger, so it is the other one.
   const double log_ratio =
       detail::scaled_log_partition(other) - detail::scaled_log_partition(data);
-  return std::exp(projective ? -log_ratio : log_ratio);
+  return detail::nearest_probability(std::exp(projective ? -log_ratio : log_ratio));
 }
 
 double projective_mass(const Factorization& f) {

@@ -3,6 +3,7 @@
 // Functions that the queries share.
 #pragma once
 
+#include "core/probability.h"
 #include "eliminate/factor_data.h"
 #include "query/family.h"
 #include "query/query_scratch.h"
@@ -35,9 +36,6 @@ void keep_marginals(Factorization& f, Workspace& workspace);
 /// The marginals, row-major [n+1][ld]: those that `data` keeps, or new ones in
 /// QueryScratch::marginals.
 const double* marginals_in(const FactorData& data, Scratch& scratch);
-
-/// max(x, 0), for numbers that are negative only by rounding. NaN stays NaN.
-inline double non_negative(double x) { return x < 0 ? 0.0 : x; }
 
 /// Calls clear(h, m) for every edge with suspect(h, m) that no tree has. This is decided on the
 /// graph, because the marginal of such an edge may round to something other than zero.

@@ -20,14 +20,15 @@ void detail::fill_elimination_root_marginals(const FactorData& data, Scratch& sc
     root_gradient(data.factors(), g);
     for (int k = 1; k <= n; ++k) {
       const int word = data.order[k];
-      out.data()[word - 1] = weights[word] * g[k];
+      out.data()[word - 1] = nearest_probability(weights[word] * g[k]);
     }
   } else {
     Wide* g = own.wide_root_rows.resize(ld);
     root_gradient(wide_factors_of(data, scratch), g);
     for (int k = 1; k <= n; ++k) {
       const int word = data.order[k];
-      out.data()[word - 1] = (wide_weight(data.table, 0, word) * g[k]).to_double();
+      const Wide p = wide_weight(data.table, 0, word) * g[k];
+      out.data()[word - 1] = nearest_probability(p.to_double());
     }
   }
 }

@@ -26,6 +26,14 @@ double largest(const LabelView& labels, int h, int m) {
   return top;
 }
 
+std::int32_t best_label(const LabelView& labels, int h, int m) {
+  std::int32_t best = 0;
+  for (std::int32_t l = 1; l < labels.labels(); ++l) {
+    if (labels(h, m, l) > labels(h, m, best)) best = l;
+  }
+  return best;
+}
+
 // sum_l exp(L[h][m][l] - top).
 double sum_above(const LabelView& labels, int h, int m, double top) {
   double sum = 0;
@@ -112,12 +120,18 @@ ScoreView add_labels(const ScoreView& scores, const LabelView& labels, LabelSum 
 void best_labels(const LabelView& labels, TreeView heads, std::span<std::int32_t> out) {
   check_tree("best_labels", labels, heads, out.size());
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    const int m = static_cast<int>(i) + 1;
-    std::int32_t best = 0;
-    for (std::int32_t l = 1; l < labels.labels(); ++l) {
-      if (labels(heads[i], m, l) > labels(heads[i], m, best)) best = l;
+    out[i] = best_label(labels, heads[i], static_cast<int>(i) + 1);
+  }
+}
+
+void best_edge_labels(const LabelView& labels, std::span<std::int32_t> out) {
+  const std::size_t side = static_cast<std::size_t>(labels.n()) + 1;
+  detail::require(out.size() == side * side, "best_edge_labels", "out must be [n+1][n+1]");
+  for (int h = 0; h <= labels.n(); ++h) {
+    for (int m = 0; m <= labels.n(); ++m) {
+      out[static_cast<std::size_t>(h) * side + static_cast<std::size_t>(m)] =
+          m == 0 || h == m ? 0 : best_label(labels, h, m);
     }
-    out[i] = best;
   }
 }
 
@@ -185,7 +199,8 @@ void label_marginals(const LabelView& labels, std::span<const double> edge_margi
                       "an edge with a positive marginal has no label");
       const double sum = sum_above(labels, h, m, top);
       for (std::size_t l = 0; l < count; ++l) {
-        to[l] = p * std::exp(labels(h, m, static_cast<int>(l)) - top) / sum;
+        // The quotient first: it is at most 1, and the product then at most p.
+        to[l] = p * (std::exp(labels(h, m, static_cast<int>(l)) - top) / sum);
       }
     }
   }

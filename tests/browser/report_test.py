@@ -5,7 +5,9 @@
     python3 tests/browser/report_test.py PROGRAM
 """
 import json
+import math
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -53,6 +55,17 @@ class Report(unittest.TestCase):
         cls.hostile = folder / "hostile.html"
         taproot("report", "data/demo.npz", "--words", hostile_words, "-o", cls.hostile,
                 "--title", "</title><script>window.hacked=6</script>")
+        labels = ("--labels", "data/labels.txt", "--label-scores", "data/demo_labels.npz")
+        cls.labeled = folder / "labeled.html"
+        taproot("report", "data/demo.npz", "--words", "data/demo.txt", *labels, "-o", cls.labeled)
+        conllu = folder / "words.conllu"
+        with conllu.open("w") as file:
+            for b, line in enumerate((ROOT / "data/demo.txt").read_text().splitlines()):
+                file.write(f"# sent_id = dev-<{b}>\n")
+                file.writelines(f"{i}\t{word}" + "\t_" * 8 + "\n" for i, word in enumerate(line.split(), 1))
+                file.write("\n")
+        cls.with_ids = folder / "ids.html"
+        taproot("report", "data/demo.npz", "--words", conllu, "-o", cls.with_ids)
         cls.marginals = [json.loads(line)["marginals"] for line in taproot("marginals", "data/demo.npz").splitlines()]
         cls.entropies = [json.loads(line)["entropy"] for line in taproot("entropy", "data/demo.npz").splitlines()]
         cls.words = [line.split() for line in (ROOT / "data/demo.txt").read_text().splitlines()]
@@ -107,10 +120,128 @@ class Report(unittest.TestCase):
         for number in (0, 3, 20):
             self.open(self.report, number)
             self.assertEqual(self.visible_edges(), self.edges_from(number, 0.05))
-            self.assertIn(f"{self.entropies[number]:.4g}"[:5], self.find("#facts").text)
+            self.assertIn(f"{self.entropies[number]:.2f}", self.find("#facts").text)
             for path in self.all("#drawing path"):
                 h, m = int(path.get_attribute("data-h")), int(path.get_attribute("data-m"))
-                self.assertAlmostEqual(float(path.get_attribute("opacity")), self.marginals[number][h][m], 4)
+                p = self.marginals[number][h][m]
+                self.assertAlmostEqual(float(path.get_attribute("data-p")), p, 4)
+                self.assertAlmostEqual(float(path.get_attribute("opacity")), 0.45 + 0.55 * p, delta=0.006)
+
+    def texts_on_edges(self):
+        """What is written on the edges and can be seen, by edge."""
+        script = """return [...document.querySelectorAll('#drawing text[data-h]')]
+            .filter((text) => getComputedStyle(text).display !== 'none' && text.textContent !== 'ROOT')
+            .map((text) => [Number(text.dataset.h), Number(text.dataset.m), text.textContent])"""
+        return {(h, m): text for h, m, text in self.driver.execute_script(script)}
+
+    def test_numbers_stand_on_edges(self):
+        self.open(self.report, 20)
+        texts = self.texts_on_edges()
+        self.assertEqual(set(texts), self.edges_from(20, 0.05))
+        for (h, m), text in texts.items():
+            p = 100 * self.marginals[20][h][m]
+            expected = ">99%" if p >= 99.5 else f"{p:.0f}%"
+            self.assertEqual(text.replace("100%", ">99%"), expected)
+        # Below the page's first threshold there are edges without numbers, and the page says so.
+        self.find("#threshold").send_keys(Keys.HOME)
+        self.assertIn("numbers are on edges from 5 %", self.find("#drawn").text)
+        self.press(Keys.ESCAPE)
+        self.assertEqual(set(self.texts_on_edges()), self.edges_from(20, 0.05))
+
+    def test_labels_stand_on_edges(self):
+        self.open(self.labeled, 9)
+        self.assertEqual(self.texts_on_edges()[1, 12], "obl 49%")
+        self.assertIn("nmod", self.find("#heads").text)
+        # A sampled tree has labels of its own, on every edge.
+        how = "kitchen \u2190nmod table"
+        next(row for row in self.all("#trees button") if row.find_element(By.CSS_SELECTOR, ".how").text == how).click()
+        shown = self.texts_on_edges()
+        self.assertEqual(shown[9, 12], "nmod 46%")
+        picked = {(int(e.get_attribute("data-h")), int(e.get_attribute("data-m"))) for e in self.all("path.picked")}
+        self.assertTrue(picked <= set(shown))
+
+    def test_begins_with_the_most_doubtful_word(self):
+        for number in (0, 9, 20):
+            self.open(self.report, number)
+            columns = list(zip(*self.marginals[number]))[1:]
+            entropies = [-sum(p * math.log(p) for p in column if p > 0) for column in columns]
+            m = 1 + max(range(len(entropies)), key=entropies.__getitem__)
+            self.assertIn(f"(word {m})", self.find("#head-title").text)
+            self.assertEqual(self.find("#words button[aria-pressed='true']").get_attribute("data-word"), str(m))
+            # It is marked by its color; no other edge fades.
+            opacities = self.driver.execute_script("""return [...document.querySelectorAll('#drawing path')]
+                .map((path) => getComputedStyle(path).strokeOpacity)""")
+            self.assertEqual(set(opacities), {"1"})
+
+    def test_numbers_are_for_people(self):
+        self.open(self.report, 9)
+        self.assertIn("log Z\n\u22120.0007", self.find("#facts").text)
+        for number in range(len(self.words)):
+            self.open(self.report, number)
+            shown = self.find("#view").text
+            self.assertIsNone(re.search(r"\de[-+]?\d|-\d|NaN|Infinity", shown), shown)
+        self.open(self.report, 22)
+        self.assertIn("p < 0.001 %", self.find("#trees").text)
+
+    def test_bars_of_trees_share_one_scale(self):
+        self.open(self.report, 9)
+        rows = self.driver.execute_script("""return [...document.querySelectorAll('#trees button')].map((button) =>
+            [button.querySelector('.share').getBoundingClientRect().width,
+             button.querySelector('.bar').getBoundingClientRect().width, button.querySelector('.count').textContent])""")
+        self.assertGreater(len(rows), 5)
+        for track, bar, count in rows:
+            self.assertEqual(track, rows[0][0])
+            self.assertAlmostEqual(bar / track, int(count.split()[0]) / 100, delta=0.01)
+
+    def test_list_shows_entropy_per_word(self):
+        self.open(self.report)
+        rates = [h / len(words) for h, words in zip(self.entropies, self.words)]
+        self.assertIn(f"entropy per word; a full bar is {max(rates):.2f} nats", self.find("#legend").text)
+        rows = self.driver.execute_script("""return [...document.querySelectorAll('#list button')].map((button) =>
+            [parseFloat(button.querySelector('.meter i').style.width), button.querySelector('.rate').textContent])""")
+        for rate, (width, value) in zip(rates, rows):
+            self.assertAlmostEqual(width, 100 * rate / max(rates), delta=0.01)
+            self.assertEqual(value, f"{rate:.2f}")
+
+    def test_long_sentences_scroll_and_say_so(self):
+        self.open(self.report, 0)
+        self.assertFalse(self.find("#scroll-hint").is_displayed())
+        self.open(self.report, 22)
+
+        def seen():
+            first, last = re.match(r"Words (\d+) to (\d+) of 54 are in view", self.find("#scroll-hint").text).groups()
+            return range(int(first), int(last) + 1)
+
+        m = int(self.find("#words button[aria-pressed='true']").get_attribute("data-word"))
+        self.assertIn(m, seen())
+        shaded = "[...document.getElementById('frame').classList].join()"
+        for left, word, sides in ((0, 1, "more-after"), (10**6, 54, "more-before")):
+            self.driver.execute_script("document.getElementById('drawing').scrollLeft = arguments[0]", left)
+            browser.wait(self.driver, f"{shaded} === arguments[0]", sides)
+            self.assertIn(word, seen())
+        self.press(*[Keys.ARROW_LEFT] * 60)
+        browser.wait(self.driver, "document.getElementById('scroll-hint').textContent.startsWith('Words 1 to')")
+
+    def test_shows_sent_ids(self):
+        self.open(self.with_ids, 1)
+        self.assertEqual(self.find("#sent-id").text, "dev-<1>")
+        self.find("#search").send_keys("DEV-<0")
+        self.assertEqual([b.get_attribute("data-number") for b in self.all("#list button")], ["0"])
+        self.open(self.report, 1)
+        self.assertFalse(self.find("#sent-id").is_displayed())
+
+    def test_narrow_pages_are_not_cut_off(self):
+        narrow = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", narrow)
+        try:
+            for page, number in ((self.report, 9), (self.report, 22), (self.labeled, 3), (self.with_ids, 1)):
+                self.open(page, number)
+                self.assertLessEqual(self.driver.execute_script("return document.documentElement.scrollWidth"), 400)
+                for selector in ("#theme", "#facts", "#threshold", "#trees", "#heads", "#legend"):
+                    right = "return document.querySelector(arguments[0]).getBoundingClientRect().right"
+                    self.assertLessEqual(self.driver.execute_script(right, selector), 400, selector)
+        finally:
+            self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
     def test_slider_hides_and_shows_edges(self):
         self.open(self.report, 20)
@@ -140,6 +271,7 @@ class Report(unittest.TestCase):
 
     def test_click_on_a_word_shows_its_heads(self):
         self.open(self.report, 0)
+        self.press(Keys.ESCAPE)
         for click in (self.find("#drawing text[data-i='7']"), self.find("#words button[data-word='4']")):
             click.click()
             m = int(click.get_attribute("data-i") or click.get_attribute("data-word"))
@@ -148,7 +280,7 @@ class Report(unittest.TestCase):
             column = [(p[m], h) for h, p in enumerate(self.marginals[0])]
             p, h = max(column)
             self.assertEqual(rows[0][0].split(), [self.words[0][h - 1], str(h)] if h else ["ROOT"])
-            self.assertAlmostEqual(float(rows[0][2].strip("> %")), 100 * p, delta=0.11)
+            self.assertAlmostEqual(float(rows[0][-1].strip("> %")), 100 * p, delta=0.11)
             picked = {(int(e.get_attribute("data-h")), int(e.get_attribute("data-m"))) for e in self.all("path.picked")}
             self.assertTrue(picked and all(edge[1] == m for edge in picked))
         self.press(Keys.ESCAPE)
@@ -157,7 +289,7 @@ class Report(unittest.TestCase):
     def test_sampled_trees_are_shown_whole(self):
         self.open(self.report, 20)
         rows = self.all("#trees button")
-        counts = [int(row.find_element(By.CSS_SELECTOR, ".numbers").text.split()[0]) for row in rows]
+        counts = [int(row.find_element(By.CSS_SELECTOR, ".count").text.split()[0]) for row in rows]
         self.assertEqual(sum(counts), 100)
         self.assertEqual(counts, sorted(counts, reverse=True))
         self.find("#threshold").send_keys(Keys.END)
@@ -195,7 +327,7 @@ class Report(unittest.TestCase):
         self.go(0)
         self.press(Keys.ARROW_UP)
         self.assertEqual(self.number(), 0)
-        self.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+        self.press(Keys.ESCAPE, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
         self.assertIn("word 2", self.find("#head-title").text)
         self.press(Keys.ARROW_LEFT)
         self.assertIn("word 1", self.find("#head-title").text)
@@ -236,6 +368,7 @@ class Report(unittest.TestCase):
             shown = [word.replace("\u202e", "<U+202E>").replace("\u0001", "<U+0001>") for word in words]
             self.assertEqual([t.get_attribute("textContent") for t in self.all("#drawing text[data-i]")], shown)
             self.assertEqual([b.get_attribute("textContent") for b in self.all("#words bdi")], shown)
+            self.press(Keys.ESCAPE)
             for i in range(len(words)):
                 self.press(Keys.ARROW_RIGHT)
                 self.assertIn(shown[i], self.find("#head-title").get_attribute("textContent"))
@@ -257,7 +390,7 @@ class Report(unittest.TestCase):
         self.assertTrue(self.find("#failed").is_displayed())
         self.assertIn("bad_constraint", self.find("#failed-name").text)
         self.assertIn("She sleeps", self.find("#failed-words").text)
-        self.assertIn("a constraint names a word", self.find("#failed-message").text)
+        self.assertIn("names word 8", self.find("#failed-message").text)
         self.press(Keys.ARROW_DOWN)
         self.go(3)
         self.assertIn("without an answer", self.find("#summary").text)

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "law/without_replacement.h"
+#include "taproot/estimate.h"
 
 namespace taproot {
 namespace {
@@ -110,7 +111,9 @@ std::vector<double> estimates(WithoutReplacementDraws& draws, std::size_t k, con
     for (std::size_t i = 0; i < sample.size(); ++i) {
       values.push_back(agreement(sample[i], reference));
     }
-    result.push_back(estimate(sample.weight, values, normalized));
+    result.push_back((normalized ? estimate(sample.log_prob, sample.kappa, values)
+                                 : horvitz_thompson_estimate(sample.log_prob, sample.kappa, values))
+                         .mean);
   }
   return result;
 }
@@ -154,7 +157,7 @@ TEST_P(WithoutReplacementGumbels, MakeUnbiasedEstimates) {
 INSTANTIATE_TEST_SUITE_P(All, WithoutReplacementGumbels,
                          testing::ValuesIn(law::without_replacement_cases()), law::case_name);
 
-// Divided by their sum the weights are biased, less with more trees.
+// Weights that sum to 1 are biased, less with more trees.
 TEST(NormalizedEstimates, LoseTheirBiasWithMoreTrees) {
   for (const auto root : {oracle::Root::kSingle, oracle::Root::kMulti}) {
     const Problem problem = oracle::gaussian(4, 2.5, 41);

@@ -302,6 +302,36 @@ TEST_P(Identities, LogProbIsExactForEveryTree) {
   }
 }
 
+// Peaked distributions, of which the likely trees and edges have probabilities that round to 1 or
+// would round to a little more.
+TEST_P(Identities, ProbabilitiesAreAtMostOne) {
+  std::uint64_t seed = 700;
+  everywhere([&] {
+    for (const RootRule root : kRules) {
+      std::vector<Problem> problems;
+      for (const int n : {3, 5, 8, 12, 20}) {
+        for (const double sigma : {5, 20, 60}) {
+          for (int i = 0; i < 8; ++i) problems.push_back(oracle::gaussian(n, sigma, ++seed));
+        }
+      }
+      DependencyTrees t = trees(problems, root);
+      for (const auto& p : ask(t).marginals) {
+        for (const double x : p) EXPECT_TRUE(x >= 0 && x <= 1) << x - 1;
+      }
+      for (const Problem& problem : problems) {
+        DependencyTrees own = trees_of(problem, root);
+        for (const double x : log_prob(own, sample(own, 3)[0])) EXPECT_LE(x, 0);
+      }
+      if (GetParam().device) continue;
+      for (const Problem& problem : problems) {
+        const Factorization f = eliminate(ScoreView(problem.scores.data(), problem.n), root);
+        for (const double x : root_marginals(f)) EXPECT_TRUE(x >= 0 && x <= 1) << x - 1;
+        EXPECT_LE(expected_attachment(f, mbr(f)), 1);
+      }
+    }
+  });
+}
+
 TEST_P(Identities, LogProbOfHeadsThatAreNotATree) {
   const Problem problem = oracle::gaussian(3, 1, 1);
   DependencyTrees single = trees_of(problem, RootRule::kSingle);

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "core/ln2.h"
+#include "core/probability.h"
 #include "cuda/core/launch.h"
 #include "cuda/sample/without_replacement/expand.cuh"
 #include "cuda/sample/without_replacement/select.cuh"
@@ -92,7 +93,8 @@ __global__ void output_kernel(const __grid_constant__ BeamArgs a) {
     for (int m = n + lane_id(); m < out_width; m += kWarp) out[m] = -1;
     if (lane_id() == 0) {
       const std::int64_t at = static_cast<std::int64_t>(b) * a.trees + rank;
-      a.out.log_prob[at] = total - detail::log_scaled(facts[1], facts[2]);
+      a.out.log_prob[at] =
+          detail::nearest_log_probability(total - detail::log_scaled(facts[1], facts[2]));
       a.out.gumbel[at] = own;
     }
   }

@@ -8,6 +8,7 @@
 #include "sample/without_replacement/gumbel.h"
 #include "sample/without_replacement/list.h"
 #include "sample/without_replacement/tree_set.h"
+#include "sample/without_replacement/weight.h"
 #include "taproot/sample.h"
 #include "taproot/without_replacement.h"
 
@@ -264,7 +265,7 @@ void WithoutReplacementSampler::sample(std::size_t k, WithoutReplacementSample& 
   guard.pass();
   out.weight.resize(out.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
-    out.weight[i] = horvitz_thompson_weight(out.log_prob[i], out.kappa);
+    out.weight[i] = detail::horvitz_thompson(out.log_prob[i], out.kappa);
   }
 }
 

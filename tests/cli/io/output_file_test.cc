@@ -37,6 +37,7 @@ TEST_F(Trees, SignalsLeaveNothing) {
   for (const int signal : {SIGINT, SIGTERM}) {
     const pid_t child = fork();
     if (child == 0) {
+      remove_unfinished_on_signals();
       const auto npz = TreeWriter::open(Format::kNpz, path("a.npz"), IndexKind::kNone);
       const auto jsonl = TreeWriter::open(Format::kJsonl, path("b.jsonl"), IndexKind::kNone);
       if (files() != 2) _exit(3);

@@ -283,6 +283,30 @@ Question mbr_question() {
           }};
 }
 
+// Against a chain in which every third word has no head.
+Question expected_attachment_question() {
+  const auto gold = [](std::size_t n) {
+    Tree heads(n);
+    for (std::size_t m = 0; m < n; ++m) heads[m] = m % 3 == 2 ? -1 : static_cast<std::int32_t>(m);
+    return heads;
+  };
+  return {"expected_attachment",
+          [=](DependencyTrees& d, std::vector<Row>& rows) {
+            std::vector<Tree> heads;
+            std::vector<TreeBuffer> buffers;
+            std::vector<double> out(d.size(), kUntouched);
+            for (std::size_t b = 0; b < d.size(); ++b) heads.push_back(gold(words(d, b)));
+            for (Tree& of_sentence : heads) buffers.push_back({of_sentence.data(), 0});
+            const std::vector<Outcome> outcomes = d.expected_attachment(buffers, out);
+            for (std::size_t b = 0; b < d.size(); ++b) rows[b] = {out[b]};
+            return outcomes;
+          },
+          [=](const ScoreView& view, RootRule root, std::uint64_t) {
+            const Tree heads = gold(static_cast<std::size_t>(view.n()));
+            return Row{expected_attachment(eliminate(view, root), heads)};
+          }};
+}
+
 Question kbest_question(bool with_log_prob) {
   constexpr std::size_t kTrees = 4;
   const auto row_of_best = [](const BestTrees& best) {
@@ -328,6 +352,7 @@ std::vector<Question> all_questions(RootRule root) {
       hessian_question(),
       root_marginals_question(),
       log_prob_question(),
+      expected_attachment_question(),
       argmax_question(false),
       argmax_question(true),
       mbr_question(),

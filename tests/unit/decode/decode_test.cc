@@ -359,9 +359,23 @@ TEST(Evaluate, CountsRightHeadsAndLabels) {
   EXPECT_EQ(sum.exact, 1U);
   EXPECT_DOUBLE_EQ(sum.uas(), 5.0 / 6);
   EXPECT_DOUBLE_EQ(sum.las(), 1.0 / 6);
+  sum += evaluate(tree, Tree{-1, -1, -1, -1});  // No gold heads, nothing to count.
+  EXPECT_EQ(sum.trees, 2U);
+  EXPECT_EQ(sum.exact, 1U);
   EXPECT_EQ(Attachment().uas(), 0);
   expect_misuse("evaluate", [&] { evaluate(tree, TreeView(gold).first(3)); });
   expect_misuse("evaluate", [&] { evaluate(tree, gold, labels); });
+}
+
+TEST(ExpectedAttachment, LeavesOutWordsWithoutAHead) {
+  const oracle::Problem problem = oracle::gaussian(3, 1, 5);
+  const Factorization f = eliminate(ScoreView(problem.scores.data(), 3));
+  const std::vector<double> p = marginals(f);
+  EXPECT_NEAR(expected_attachment(f, Tree{2, 0, 1}), (p[2 * 4 + 1] + p[2] + p[4 + 3]) / 3, 1e-15);
+  EXPECT_NEAR(expected_attachment(f, Tree{2, -1, -100}), p[2 * 4 + 1], 1e-15);
+  EXPECT_TRUE(std::isnan(expected_attachment(f, Tree{-1, -1, -1})));
+  expect_misuse("expected_attachment", [&] { expected_attachment(f, Tree{2, 0}); });
+  expect_misuse("expected_attachment", [&] { expected_attachment(f, Tree{2, 0, 4}); });
 }
 
 }  // namespace

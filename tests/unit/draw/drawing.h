@@ -23,6 +23,8 @@ struct DrawnEdge {
   int head;
   int modifier;
   double opacity = 1;
+  double probability = -1;  ///< data-p
+  std::string label;        ///< data-l
   std::string hint;
   Point begin;
   Point end;
@@ -31,7 +33,8 @@ struct DrawnEdge {
 
 struct DrawnText {
   int word = 0;  ///< data-i; 0 for labels.
-  int of = 0;    ///< data-m of a label.
+  int head = 0;  ///< data-h of a text on an edge.
+  int of = 0;    ///< data-m of a text on an edge.
   Point at{};
   std::string text;
   bool from_left = false;  ///< text-anchor="start"
@@ -121,6 +124,8 @@ inline Drawing read_drawing(const std::string& svg) {
         edge.head = element.get<int>("<xmlattr>.data-h");
         edge.modifier = element.get<int>("<xmlattr>.data-m");
         edge.opacity = element.get<double>("<xmlattr>.opacity", 1);
+        edge.probability = element.get<double>("<xmlattr>.data-p", -1);
+        edge.label = element.get<std::string>("<xmlattr>.data-l", "");
         edge.hint = element.get<std::string>("title", "");
         edge.line = points_of(element.get<std::string>("<xmlattr>.d"));
         edge.begin = edge.line.front();
@@ -129,6 +134,7 @@ inline Drawing read_drawing(const std::string& svg) {
       } else if (name == "text") {
         DrawnText text;
         text.word = element.get<int>("<xmlattr>.data-i", 0);
+        text.head = element.get<int>("<xmlattr>.data-h", 0);
         text.of = element.get<int>("<xmlattr>.data-m", 0);
         text.at = {element.get<double>("<xmlattr>.x"), element.get<double>("<xmlattr>.y")};
         text.text = element.data();

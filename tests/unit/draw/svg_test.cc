@@ -114,8 +114,8 @@ struct Box {
   }
 };
 
-Box box_of(const DrawnText& label) {
-  const double width = 11.5 * detail::em_width(label.text);
+Box box_of(const DrawnText& label, double size = 11.5) {
+  const double width = size * detail::em_width(label.text);
   const double left = label.from_left ? label.at.x : label.at.x - width / 2;
   return {left, left + width, label.at.y - 8, label.at.y};
 }
@@ -168,6 +168,11 @@ TEST(TreeSvg, SaysWhatItIs) {
   SvgOptions options;
   EXPECT_EQ(read_drawing(tree_svg(words, Tree{2, 0})).title, "Dependency tree: a<b c");
   EXPECT_EQ(read_drawing(tree_svg(words, Tree{2, 0})).edges[0].hint, "c → a<b");
+  const std::vector<double> p = {0, 0, 1, 0, 0, 0, 0, 1, 0};
+  EXPECT_EQ(read_drawing(marginals_svg(words, p)).edges[0].hint, "c → a<b, 1");
+  const Strings labels = {"", "", "", "", "", "", "", "<l>", ""};
+  EXPECT_EQ(read_drawing(marginals_svg(words, p, labeled(labels))).edges[0].hint,
+            "c → a<b, <l>, 1");
   options.title = "so & so";
   options.hints = false;
   const Drawing drawing = read_drawing(tree_svg(words, Tree{2, 0}, options));
@@ -199,6 +204,11 @@ TEST(TreeSvg, RefusesWhatDoesNotFit) {
   refuse({}, {0, 1}, {"x", "y", "z"});
 }
 
+TEST(Marginals, HaveOneThreshold) {
+  EXPECT_EQ(SvgOptions().threshold, kDrawThreshold);
+  EXPECT_EQ(TextOptions().threshold, kDrawThreshold);
+}
+
 TEST(MarginalsSvg, DrawsEveryEdgeAboveTheThreshold) {
   Sequence random(3);
   for (const Example& example : examples()) {
@@ -212,7 +222,8 @@ TEST(MarginalsSvg, DrawsEveryEdgeAboveTheThreshold) {
       for (const DrawnEdge& edge : drawing.edges) {
         const double exact =
             p[static_cast<std::size_t>(edge.head) * side + static_cast<std::size_t>(edge.modifier)];
-        EXPECT_NEAR(edge.opacity, exact, 5e-4 * exact);
+        EXPECT_NEAR(edge.probability, exact, 5e-4 * exact);
+        EXPECT_NEAR(edge.opacity, 0.45 + 0.55 * exact, 0.006);  // None is invisible.
         EXPECT_TRUE(found.insert({edge.head, edge.modifier}).second);
       }
       for (std::size_t h = 0; h < side; ++h) {
@@ -226,14 +237,117 @@ TEST(MarginalsSvg, DrawsEveryEdgeAboveTheThreshold) {
   }
 }
 
-// The slider of a page hides arcs; nothing else may move.
+std::string percent_of(double p) {
+  const auto whole = static_cast<int>(std::lround(100 * p));
+  if (whole == 0) return "<1%";
+  if (whole == 100 && p < 1 - 1e-9) return ">99%";
+  return std::to_string(whole) + "%";
+}
+
+// Of every sentence, with labels and without: each edge bears its label and its probability. No two
+// texts meet, and hardly any line runs through one.
+TEST(MarginalsSvg, WritesOnEveryEdge) {
+  Sequence random(8);
+  const Strings names = {"det", "nsubj:pass", "", "acl:relcl", "x", "compound:prt"};
+  int crowded = 0;
+  int texts = 0;
+  for (int round = 0; round < 100; ++round) {
+    const int n = 1 + random.below(20);
+    const std::vector<double> p = marginals_near(random_projective_tree(n, random), 6, random);
+    const auto side = static_cast<std::size_t>(n) + 1;
+    Strings labels;
+    if (round % 2 == 1) {
+      for (std::size_t e = 0; e < p.size(); ++e) {
+        labels.push_back(names[static_cast<std::size_t>(random.below(6))]);
+      }
+    }
+    const Drawing drawing = read_drawing(marginals_svg({}, p, labeled(labels)));
+    expect_sound(drawing);
+    std::map<std::pair<int, int>, std::string> on_edge;
+    std::vector<Box> boxes;
+    for (const DrawnText& text : drawing.labels) {
+      const bool is_root = text.text == "ROOT";
+      if (!is_root) {
+        EXPECT_TRUE(on_edge.emplace(std::pair(text.head, text.of), text.text).second);
+      }
+      const Box box = box_of(text, 10.5);
+      EXPECT_GE(box.left, 0);
+      EXPECT_LE(box.right, drawing.width);
+      for (const Box& other : boxes) EXPECT_FALSE(box.meets(other)) << text.text;
+      boxes.push_back(box);
+      crowded +=
+          std::any_of(drawing.edges.begin(), drawing.edges.end(), [&](const DrawnEdge& edge) {
+            return std::any_of(edge.line.begin(), edge.line.end(),
+                               [&](const Point& point) { return box.holds(point); });
+          });
+      ++texts;
+    }
+    EXPECT_EQ(on_edge.size(), drawing.edges.size());
+    for (const DrawnEdge& edge : drawing.edges) {
+      const std::size_t at =
+          static_cast<std::size_t>(edge.head) * side + static_cast<std::size_t>(edge.modifier);
+      const std::string label = labels.empty() ? "" : labels[at];
+      EXPECT_EQ(edge.label, label);
+      EXPECT_EQ((on_edge[{edge.head, edge.modifier}]),
+                label + (label.empty() ? "" : " ") + percent_of(p[at]));
+    }
+  }
+  EXPECT_LT(crowded, texts / 20);
+}
+
+// A page asks for edges down to a floor, and for texts on fewer of them.
+TEST(MarginalsSvg, WritesFromAProbabilityOn) {
+  Sequence random(9);
+  const Tree heads = random_tree(30, random);
+  const std::vector<double> p = marginals_near(heads, 3, random);
+  std::vector<std::uint8_t> also(p.size(), 0);
+  std::size_t asked = 0;
+  for (std::size_t e = 0; e < p.size(); e += 41) {
+    if (e % 31 != 0 && e / 31 != e % 31) asked += also[e] = 1;
+  }
+  SvgOptions options = from(0.001);
+  options.text_from = 0.05;
+  options.also = also;
+  const auto texts = [](const Drawing& drawing) {
+    return std::count_if(drawing.labels.begin(), drawing.labels.end(),
+                         [](const DrawnText& text) { return text.text != "ROOT"; });
+  };
+  EXPECT_EQ(texts(read_drawing(marginals_svg({}, p, options))),
+            std::count_if(p.begin(), p.end(), [](double x) { return x >= 0.05; }));
+  const Strings labels(p.size(), "l");
+  options.labels = labels;
+  const Drawing drawing = read_drawing(marginals_svg({}, p, options));
+  expect_sound(drawing);
+  std::set<std::pair<int, int>> written;
+  for (const DrawnText& text : drawing.labels) {
+    if (text.text != "ROOT") written.insert({text.head, text.of});
+  }
+  std::size_t faint = 0;
+  double top = drawing.height;
+  for (const DrawnEdge& edge : drawing.edges) {
+    const std::size_t at =
+        static_cast<std::size_t>(edge.head) * 31 + static_cast<std::size_t>(edge.modifier);
+    EXPECT_EQ(written.contains({edge.head, edge.modifier}), p[at] >= 0.05 || also[at] != 0);
+    faint += p[at] < 0.05 ? 1U : 0U;
+    if (edge.head == 0 || p[at] < 0.05) continue;
+    for (const Point& point : edge.line) top = std::min(top, point.y);
+  }
+  EXPECT_GT(faint, 100U);
+  EXPECT_GT(asked, 5U);
+  // Faint arcs are kept below the others, so that they do not leave an empty space when hidden.
+  EXPECT_LE(top, std::max(60.0, drawing.height - 210));
+}
+
+// A page hides arcs without texts; nothing else may move.
 TEST(MarginalsSvg, LeavesArcsWhereTheyAre) {
   Sequence random(4);
   const Tree heads = random_tree(12, random);
   const std::vector<double> p = marginals_near(heads, 2, random);
   const auto shapes = [&](double threshold) {
     std::map<std::pair<int, int>, std::vector<double>> found;
-    for (const DrawnEdge& edge : read_drawing(marginals_svg({}, p, from(threshold))).edges) {
+    SvgOptions options = from(threshold);
+    options.text_from = 0.1;
+    for (const DrawnEdge& edge : read_drawing(marginals_svg({}, p, options)).edges) {
       if (edge.head == 0) continue;
       double top = edge.begin.y;
       for (const Point& point : edge.line) top = std::min(top, point.y);
@@ -277,6 +391,11 @@ TEST(MarginalsSvg, RefusesWhatDoesNotFit) {
   refuse({}, good, options);
   const Strings labels = {"x", "y"};
   refuse({}, good, labeled(labels));
+  for (const double bad : {-0.1, 1.1, double{NAN}}) {
+    SvgOptions wrong;
+    wrong.text_from = bad;
+    refuse({}, good, wrong);
+  }
   for (const double bad : {-1e-9, 1.1, double{NAN}, HUGE_VAL}) {
     std::vector<double> p = good;
     p[1] = bad;

@@ -312,6 +312,18 @@ TEST(MarginalsText, ShowsStrengthByTheLine) {
             "ROOT    one     two\n");
 }
 
+TEST(MarginalsText, NamesLabels) {
+  const std::vector<double> p = {0, 0.996, 0.004, 0, 0, 0.996, 0, 0.004, 0};
+  const Strings labels = {"", "root", "", "", "", "obj", "", "", ""};
+  TextOptions options;
+  options.labels = labels;
+  options.threshold = 0;
+  const std::string text = marginals_text(Strings{"one", "two"}, p, options);
+  for (const char* piece : {"root >99%", "obj >99%", "┄<1%┄"}) {
+    EXPECT_NE(text.find(piece), std::string::npos) << piece << "\n" << text;
+  }
+}
+
 TEST(MarginalsText, NamesEveryEdgeAboveTheThreshold) {
   Sequence random(13);
   for (int round = 0; round < 50; ++round) {

@@ -93,6 +93,15 @@ TEST(Labels, AreThoseOfLabeledTrees) {
     std::vector<std::int32_t> of(3);
     best_labels(labels, found.heads, of);
     EXPECT_EQ(of, best.second);
+    std::vector<std::int32_t> of_edges(16);
+    best_edge_labels(labels, of_edges);
+    for (std::size_t e = 0; e < 16; ++e) {
+      const auto first = p.begin() + static_cast<std::ptrdiff_t>(e * kLabels);
+      const auto expected = std::max_element(first, first + kLabels) - first;
+      if (e % 4 != 0 && e % 4 != e / 4) {
+        EXPECT_EQ(of_edges[e], expected) << e;
+      }
+    }
 
     // Drawn trees with drawn labels: frequencies within six standard deviations.
     constexpr std::uint32_t kDraws = 40000;
@@ -174,6 +183,7 @@ TEST(Labels, RefuseMisuse) {
   expect_misuse("LabelView", [&] { LabelView(data.data(), 3, 0); });
   expect_misuse("best_labels", [&] { best_labels(labels, TreeView(tree).first(2), of); });
   expect_misuse("best_labels", [&] { best_labels(labels, Tree{1, 1, 1}, of); });
+  expect_misuse("best_edge_labels", [&] { best_edge_labels(labels, of); });
   expect_misuse("sample_labels", [&] { sample_labels(labels, Tree{0, 9, 1}, 0, 0, 0, of); });
   of[1] = 3;
   expect_misuse("labels_score", [&] { labels_score(labels, tree, of); });

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gold heads that are not trees are reported by the losses, with the sentence and the words."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import taproot
+
+# Gold heads of the second sentence, which has four words, and what is said of them.
+WRONG = [
+    ([0, 1, 0, 1], r'heads\[1\]: words 1 and 3 hang off ROOT, and root="single" allows one root'),
+    ([0, 0, 0, 0], r"words 1 and 2 and 3 and 4 hang off ROOT"),
+    ([2, 1, 1, 1], r"heads\[1\]: no word hangs off ROOT"),
+    ([0, 3, 4, 2], r"heads\[1\]: words 2 -> 3 -> 4 -> 2 form a cycle"),
+    ([0, 2, 1, 1], r"heads\[1\]: word 2 is its own head"),
+    ([0, 1, 9, 1], r"heads\[1\]: word 3 has head 9, and the sentence has 4 words"),
+    ([0, 1, 1, -100], r"heads\[1\]: word 4 has head -100, which is padding.*lengths count words, not ROOT"),
+    ([-1, 0, 2, 2], r"heads\[1\]: word 1 has head -1, which is padding"),
+    ([0, 1, 2**32 + 1, 1], r"heads\[1\]: word 3 has head"),
+]
+GOOD = [2, 0, 2, -100]
+LENGTHS = [3, 4]
+
+
+@pytest.mark.parametrize(("gold", "message"), WRONG)
+def test_torch(gold: Any, message: str) -> None:
+    torch = pytest.importorskip("torch")
+    import taproot.torch as tt
+
+    scores = torch.zeros(2, 5, 5)
+    with pytest.raises(ValueError, match=message):
+        tt.nll(scores, torch.tensor([GOOD, gold]), LENGTHS)
+
+
+@pytest.mark.parametrize(("gold", "message"), WRONG)
+def test_jax_outside_jit_and_within_grad(gold: Any, message: str) -> None:
+    jax = pytest.importorskip("jax")
+    import taproot.jax as tj
+
+    heads = np.array([GOOD, gold])
+    scores = np.zeros((2, 5, 5), np.float32)
+    for call in (
+        lambda: tj.nll(scores, heads, np.array(LENGTHS)),
+        lambda: jax.grad(lambda s: tj.nll(s, heads, np.array(LENGTHS)))(scores),
+        lambda: jax.jit(lambda s: tj.nll(s, heads, np.array(LENGTHS)))(scores),  # Known when it is traced.
+    ):
+        with pytest.raises(ValueError, match=message if max(gold) < 2**31 else r"heads\[1\]: word 3 has head"):
+            call()
+
+
+def test_several_roots_are_fine_under_the_other_rule() -> None:
+    torch = pytest.importorskip("torch")
+    import taproot.torch as tt
+
+    gold = torch.tensor([GOOD, [0, 1, 0, 1]])
+    assert tt.nll(torch.zeros(2, 5, 5), gold, LENGTHS, "multi").isfinite()
+    assert tt.nll(torch.zeros(2, 5, 5), gold, LENGTHS, check=False) == torch.inf
+
+
+def test_forbidden_edges_are_reported() -> None:
+    torch = pytest.importorskip("torch")
+    import taproot.torch as tt
+
+    scores = torch.zeros(2, 5, 5)
+    scores[1, 1, 3] = -torch.inf
+    gold = torch.tensor([GOOD, [0, 1, 1, 1]])
+    with pytest.raises(ValueError, match=r"heads\[1\]: the tree has the edge from 1 to 3"):
+        tt.nll(scores, gold, LENGTHS)
+    root = taproot.Constraints().forbid(0, 1)
+    with pytest.raises(ValueError, match=r"heads\[1\]: the tree has the edge from ROOT to 1"):
+        tt.nll(torch.zeros(2, 5, 5), gold, LENGTHS, constraints=[None, root])
+    labels = torch.zeros(2, 5, 5, 2)
+    labels[1, 0, 1, 1] = -torch.inf
+    with pytest.raises(ValueError, match=r"heads\[1\]: one of the tree's labels"):
+        tt.nll(torch.zeros(2, 5, 5), gold, LENGTHS, label_scores=labels, labels=torch.ones_like(gold))
+    jax = pytest.importorskip("jax")
+    import taproot.jax as tj
+
+    with pytest.raises(ValueError, match=r"heads\[1\]: the tree has the edge from 1 to 3"):
+        tj.nll(scores.numpy(), gold.numpy(), np.array(LENGTHS))
+    scores[1, 0] = -torch.inf
+    with pytest.raises(taproot.NoTreeError, match="sentence 1"):
+        tj.nll(scores.numpy(), gold.numpy(), np.array(LENGTHS))
+    inside = jax.jit(lambda s, h: tj.nll(s, h, np.array(LENGTHS), reduction="none"))
+    values = inside(np.zeros((2, 5, 5), np.float32), np.array([GOOD, [0, 1, 0, 1]]))
+    assert np.isfinite(values[0]) and values[1] == np.inf
+
+
+def test_the_support_of_a_distribution_says_why() -> None:
+    torch = pytest.importorskip("torch")
+    import taproot.torch as tt
+
+    d = tt.DependencyTrees(torch.zeros(2, 5, 5), LENGTHS, validate_args=True)
+    with pytest.raises(ValueError, match=r"support.*heads\[2, 1\]: words 1 and 3 hang off ROOT"):
+        d.log_prob(torch.tensor([[GOOD, [0, 1, 1, 1]], [GOOD, [0, 1, 1, 1]], [GOOD, [0, 1, 0, 1]]]))
