@@ -96,7 +96,7 @@ TEST(Frequencies, OfProjectiveTrees) {
   auto problems = trained_sentences(TAPROOT_TRAINED_JSON);
   problems.emplace_back("random-30", oracle::gaussian(30, 1.5, 31));
   problems.emplace_back("uniform-60", oracle::uniform(60));
-  problems.emplace_back("uniform-150", oracle::uniform(150));       // A common factor, in double.
+  problems.emplace_back("uniform-150", oracle::uniform(150));  // A common factor, in double.
   problems.emplace_back("pairs-20", oracle::attractor_pairs(20, 300, 3));  // Over Wide.
   int wide = 0;
   for (const auto& [label, problem] : problems) {

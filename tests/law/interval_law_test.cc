@@ -107,7 +107,8 @@ TEST_P(Intervals, HoldTheExpectationAsOftenAsTheySay) {
   const double sigma = GetParam();
   const Problem problem = sigma == 0 ? oracle::uniform(5) : oracle::gaussian(5, sigma, 3);
   const Trees trees = oracle::all_trees(problem, Root::kSingle);
-  law::WithoutReplacementDraws draws(problem, Root::kSingle, WithoutReplacementAlgorithm::kAuto);
+  law::WithoutReplacementDraws draws(problem, Root::kSingle, TreeFamily::kAll,
+                                     WithoutReplacementAlgorithm::kAuto);
   const std::vector<std::pair<std::string, Function>> functions{{"depth", depth},
                                                                 {"length", total_length}};
   for (const auto& [name, f] : functions) {
@@ -132,7 +133,8 @@ TEST(EventIntervals, HoldAtLeastAsOftenAsTheySay) {
   for (const double sigma : {1.0, 2.0, 3.0}) {
     const Problem problem = oracle::gaussian(5, sigma, 3);
     const Trees trees = oracle::all_trees(problem, Root::kSingle);
-    law::WithoutReplacementDraws draws(problem, Root::kSingle, WithoutReplacementAlgorithm::kAuto);
+    law::WithoutReplacementDraws draws(problem, Root::kSingle, TreeFamily::kAll,
+                                       WithoutReplacementAlgorithm::kAuto);
     const Coverage with = measure(trees, is_deep, ValueKind::kEvent,
                                   with_replacement(draws.factorization(), is_deep));
     const Coverage without =
@@ -151,7 +153,8 @@ TEST(EventIntervals, HoldAtLeastAsOftenAsTheySay) {
 TEST(WrongIntervals, AreRejected) {
   const Problem problem = oracle::gaussian(5, 2, 3);
   const Trees trees = oracle::all_trees(problem, Root::kSingle);
-  law::WithoutReplacementDraws draws(problem, Root::kSingle, WithoutReplacementAlgorithm::kAuto);
+  law::WithoutReplacementDraws draws(problem, Root::kSingle, TreeFamily::kAll,
+                                     WithoutReplacementAlgorithm::kAuto);
   const Coverage wrong =
       measure(trees, depth, ValueKind::kNumber, [&](std::uint32_t s, Sampled& run) {
         without_replacement(draws, depth)(s, run);

@@ -166,7 +166,8 @@ TEST(NormalizedEstimates, LoseTheirBiasWithMoreTrees) {
         std::max_element(trees.begin(), trees.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     const double exact = expected_agreement(trees, best->first);
-    WithoutReplacementDraws draws(problem, root, TreeFamily::kAll, WithoutReplacementAlgorithm::kAuto);
+    WithoutReplacementDraws draws(problem, root, TreeFamily::kAll,
+                                  WithoutReplacementAlgorithm::kAuto);
     double last = HUGE_VAL;
     for (const std::size_t k : {2U, 8U, 30U}) {
       const auto values = estimates(draws, k, best->first, true, k == 30 ? 20000 : 60000);

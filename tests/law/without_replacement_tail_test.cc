@@ -162,7 +162,8 @@ TEST_P(WithoutReplacementTail, HasTheLawInLongerSentences) {
 
 std::vector<law::WithoutReplacementCase> exact_cases() {
   auto cases = law::without_replacement_cases();
-  std::erase_if(cases, [](const auto& c) { return c.algorithm == WithoutReplacementAlgorithm::kList; });
+  std::erase_if(cases,
+                [](const auto& c) { return c.algorithm == WithoutReplacementAlgorithm::kList; });
   return cases;
 }
 

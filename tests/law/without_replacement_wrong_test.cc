@@ -184,13 +184,15 @@ std::vector<std::size_t> draw_trie(const TwoLevels& two, std::size_t k, TrieFaul
 }
 
 TEST_P(WrongDistinct, TriesThatForgetAreRejected) {
-  const Trees trees = law::trees_of(oracle::gaussian(4, 1.5, 92), GetParam().root, GetParam().family);
+  const Trees trees =
+      law::trees_of(oracle::gaussian(4, 1.5, 92), GetParam().root, GetParam().family);
   const TwoLevels two(trees);
   for (const auto fault : {TrieFault::kNone, TrieFault::kKeepsLeaf, TrieFault::kStaleParent}) {
     law::OrderedCounts counts(trees, kPair);
     for (std::uint32_t s = 0; s < kSamples; ++s) counts.add(draw_trie(two, kPair, fault, s));
     const double p = counts.p_value();
-    std::printf("trie fault %d %s: order p %.3g\n", static_cast<int>(fault), name(GetParam().root), p);
+    std::printf("trie fault %d %s: order p %.3g\n", static_cast<int>(fault), name(GetParam().root),
+                p);
     if (fault == TrieFault::kNone) {
       EXPECT_GT(p, kAlpha);
     } else {
