@@ -37,8 +37,8 @@ GoldenTrees read_case(const json& entry) {
   GoldenTrees golden;
   golden.graph = entry.at("graph").get<std::string>();
   golden.root = entry.at("root") == "single" ? RootRule::kSingle : RootRule::kMulti;
-  golden.family = entry.value("family", "all") == "projective" ? TreeFamily::kProjective
-                                                               : TreeFamily::kAll;
+  golden.family =
+      entry.value("family", "all") == "projective" ? TreeFamily::kProjective : TreeFamily::kAll;
   golden.replacement = entry.at("replacement").get<bool>();
   golden.algorithm = entry.at("algorithm").get<std::string>();
   golden.seed = entry.at("seed").get<std::uint64_t>();
@@ -104,9 +104,8 @@ void sample_without(GoldenTrees& golden, const Factorization& f) {
 
 std::string GoldenTrees::name() const {
   return graph + "/" + (family == TreeFamily::kProjective ? "projective/" : "") +
-         std::string(to_string(root)) + "/" +
-         (replacement ? "" : "without_replacement/") + algorithm + "/" + std::to_string(seed) +
-         "/" + std::to_string(id);
+         std::string(to_string(root)) + "/" + (replacement ? "" : "without_replacement/") +
+         algorithm + "/" + std::to_string(seed) + "/" + std::to_string(id);
 }
 
 GoldenFile load_golden_trees(const std::string& path) {

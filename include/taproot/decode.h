@@ -19,9 +19,9 @@
 
 namespace taproot {
 
-/// The tree of the family with the largest score under the root rule, into heads [n]. If the outcome
-/// is not ok, nothing is written. `score`, if not null, takes the sum of its scores, rounded once.
-/// O(n^2), and O(n^3) for projective trees; more where many scores tie. Throws
+/// The tree of the family with the largest score under the root rule, into heads [n]. If the
+/// outcome is not ok, nothing is written. `score`, if not null, takes the sum of its scores,
+/// rounded once. O(n^2), and O(n^3) for projective trees; more where many scores tie. Throws
 /// std::invalid_argument unless heads has n entries.
 TAPROOT_API Outcome argmax(const ScoreView& scores, RootRule root, TreeFamily family,
                            std::span<std::int32_t> heads, double* score, Workspace& workspace);

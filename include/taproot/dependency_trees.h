@@ -143,8 +143,8 @@ class TAPROOT_API DependencyTrees {
   std::vector<Outcome> projective_mass(std::span<double> out);
   std::vector<Outcome> expectation(std::span<const ConstEdgeMatrix> values, std::span<double> out);
   /// Between sentence b here and sentence b of `q`; the outcome is that of the first of the two
-  /// that has no answer. Throws if the batches differ in size, root rule or a sentence's length; the
-  /// families may differ.
+  /// that has no answer. Throws if the batches differ in size, root rule or a sentence's length;
+  /// the families may differ.
   std::vector<Outcome> cross_entropy(DependencyTrees& q, std::span<double> out);
   std::vector<Outcome> kl_divergence(DependencyTrees& q, std::span<double> out);
 

@@ -61,8 +61,8 @@ TAPROOT_API double expectation(const Factorization& f, std::span<const double> v
 
 /// -sum_t p(t) log q(t), for two score sets over one sentence under one root rule, and of any two
 /// families. +inf exactly when p allows some tree that q does not: one with an edge that q forbids
-/// or, if q is over projective trees, one that is not projective. Error: that of p's marginals times the
-/// spread of q's scores within a column. Cost: marginals() of p.
+/// or, if q is over projective trees, one that is not projective. Error: that of p's marginals
+/// times the spread of q's scores within a column. Cost: marginals() of p.
 TAPROOT_API double cross_entropy(const Factorization& p, const Factorization& q,
                                  Workspace& workspace);
 TAPROOT_API double cross_entropy(const Factorization& p, const Factorization& q);

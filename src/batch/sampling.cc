@@ -197,6 +197,7 @@ std::vector<Outcome> DependencyTrees::sample_without_replacement(
     std::span<WithoutReplacementSample> out) {
   Impl& d = *impl_;
   d.require_entries(out.size(), "sample_without_replacement", "out");
+  detail::require_goes_with(options.algorithm, d.family, "sample_without_replacement");
   const auto add_labels_of = [&](std::size_t b) {
     WithoutReplacementSample& sample = out[b];
     if (!d.labeled()) return;

@@ -82,9 +82,8 @@ Outcome chart_table(FactorData& data, Scratch& scratch) {
   double* weights = (data.has_weights() ? data.weights : scratch.get<EliminateScratch>().weights)
                         .resize(table.size() + table.ld);
   double* sums = own.column_sums.resize(table.ld);
-  const double flushed =
-      std::max(fill_weights(table, 0, 1, weights),
-               fill_weights(table, 1, table.n + 1, weights + table.ld, sums));
+  const double flushed = std::max(fill_weights(table, 0, 1, weights),
+                                  fill_weights(table, 1, table.n + 1, weights + table.ld, sums));
   if (!fill_chart(table, weights, sums, flushed, data.chart, own)) return {Status::kNoTree};
   data.wide = data.chart.wide;
   data.tame = !data.wide;

@@ -74,8 +74,7 @@ class ChartView {
 
   /// The same tables, to be read.
   operator ChartView<const T>() const  // NOLINT(google-explicit-constructor)
-    requires(!std::is_const_v<T>)
-  {
+      requires(!std::is_const_v<T>) {
     return {data_ - ChartShape::kFront, shape_, tables_};
   }
 

@@ -6,12 +6,15 @@
 #include <cmath>
 
 #include "core/format.h"
+#include "core/host_device.h"
 #include "projective/inside.h"
 #include "projective/support.h"
 #include "scores/weights.h"
 
 namespace taproot::detail {
 namespace {
+
+constexpr double kLeastSum = 0x1p-1000;
 
 // Sets the power of two by which each column is multiplied, so that it sums to less than 1. Then
 // every entry of the inside tables, and every derivative of Z, is less than 1, because it is at
@@ -21,12 +24,13 @@ double scale_columns(const ScoreTable& table, const double* weights, const doubl
                      double* factors) {
   const bool single = table.root == RootRule::kSingle;
   double total = 0;
+  // 2^-e for a sum in [2^(e-1), 2^e), from its bits. Sums are zero or normal, because the largest
+  // weight of a column is near 1 (of the ROOT row: of the columns where it counts).
   const auto factor_of = [&](double sum) {
-    if (!(sum > 0)) return 1.0;
-    int exponent = 0;
-    static_cast<void>(std::frexp(sum, &exponent));
-    total += exponent;
-    return std::ldexp(1.0, -exponent);
+    if (!(sum >= kLeastSum)) return 1.0;
+    const auto e = static_cast<std::int64_t>(bits_of_double(sum) >> 52) - 1022;
+    total += static_cast<double>(e);
+    return double_of_bits(static_cast<std::uint64_t>(1023 - e) << 52);
   };
   double root_sum = 0;
   for (int m = 1; m <= table.n; ++m) {
@@ -74,18 +78,17 @@ constexpr int kTries = 3;
 
 // Fills the chart in double. Returns whether that is enough: whether what it loses of Z is below
 // 2^-kNegligibleBits of it. docs/numerics.md ("Projective trees") has the reasons.
-bool fill_double(const ScoreTable& table, const double* weights, const double* sums,
-                 double flushed, Chart& chart, ProjectiveScratch& scratch) {
+bool fill_double(const ScoreTable& table, const double* weights, const double* sums, double flushed,
+                 Chart& chart, ProjectiveScratch& scratch) {
   double* factors = scratch.factors.resize(table.ld);
   const double taken = scale_columns(table, weights, sums, factors);
   const ChartView<double> c = chart.view();
   const double log2_edges = 2.0 * std::bit_width(static_cast<unsigned>(table.n) + 1);
   double common = 0;  // All weights are multiplied by 2^common.
   for (int attempt = 0; attempt <= kTries; ++attempt) {
-    const double root_factor = factors[0];
-    load_diagonals(c, weights, table.ld, 0.0, [&](int h, int m, double w) {
-      return w * (h == 0 ? factors[m] * root_factor : factors[m]);
-    });
+    load_diagonals(c, weights, table.ld, 0.0,
+                   [=](int, int m, double w) { return w * factors[m]; });
+    for (int m = 0; c.shape().single() && m < c.size(); ++m) c.roots()[m] *= factors[0];
     inside(c);
     const double z = c.total();
     if (z > 0 && std::isfinite(z)) {

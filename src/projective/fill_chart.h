@@ -12,15 +12,15 @@ namespace taproot::detail {
 struct ProjectiveScratch : StageScratch {
   static constexpr Stage kStage = Stage::kProjective;
 
-  Buffer<double> factors;            ///< [ld]: the powers of two that scale the columns.
-  Buffer<double> column_sums;        ///< [ld]
-  Buffer<double> outside;            ///< kOutsideTables tables, and twice as many with derivatives.
-  Buffer<double> slopes;             ///< A chart, and its derivatives behind it.
-  Buffer<Wide> wide_outside;         ///< kOutsideTables tables over Wide.
-  Buffer<Dual<Wide>> wide_slopes;    ///< A chart over Wide with derivatives.
+  Buffer<double> factors;          ///< [ld]: the powers of two that scale the columns.
+  Buffer<double> column_sums;      ///< [ld]
+  Buffer<double> outside;          ///< kOutsideTables tables, and twice as many with derivatives.
+  Buffer<double> slopes;           ///< A chart, and its derivatives behind it.
+  Buffer<Wide> wide_outside;       ///< kOutsideTables tables over Wide.
+  Buffer<Dual<Wide>> wide_slopes;  ///< A chart over Wide with derivatives.
   Buffer<Dual<Wide>> wide_out_slopes;  ///< kOutsideTables tables of these.
-  Buffer<Truth> truth;               ///< A chart of what is possible.
-  Buffer<Truth> out_truth;           ///< kOutsideTables tables of that.
+  Buffer<Truth> truth;                 ///< A chart of what is possible.
+  Buffer<Truth> out_truth;             ///< kOutsideTables tables of that.
 };
 
 /// Fills the chart of a sentence: inside tables and Z, in double where that is enough and over Wide

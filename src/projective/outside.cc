@@ -169,8 +169,7 @@ void outside_sum(const ChartView<const double>& chart, const ChartView<double>& 
 void outside_slopes(const ChartView<const double>& chart, const ChartView<double>& out,
                     std::ptrdiff_t chart_slope, std::ptrdiff_t out_slope, double scale,
                     EdgeMatrix derivative) {
-  const Scatter scatter{chart.shape().rows(), static_cast<size_t>(chart.shape().first),
-                        derivative};
+  const Scatter scatter{chart.shape().rows(), static_cast<size_t>(chart.shape().first), derivative};
   Outside<DualSumProduct>({chart_slope}, {out_slope}, chart, out)
       .run([&](size_t d, size_t i, DualSumProduct::Value right, DualSumProduct::Value left) {
         const Block factor = broadcast(scale);

@@ -87,8 +87,7 @@ struct DualSumProduct {
     return {add(a.value, b.value), add(a.slope, b.slope)};
   }
   HWY_INLINE Value times(Value a, Value b) const {
-    return {multiply(a.value, b.value),
-            multiply_add(a.value, b.slope, multiply(a.slope, b.value))};
+    return {multiply(a.value, b.value), multiply_add(a.value, b.slope, multiply(a.slope, b.value))};
   }
   HWY_INLINE Value accumulate(Value a, Value b, Value c) const {
     return {multiply_add(a.value, b.value, c.value),

@@ -66,8 +66,7 @@ void outside_simply(const ChartView<In>& c, const T& seed, const ChartView<T>& o
       out(kOutLeft, d, i) = left;
       right_edge = right_edge + right;
       left_edge = left_edge + left;
-      out(kOutSplit, d, i) =
-          right_edge * c(kRightWeight, d, i) + left_edge * c(kLeftWeight, d, i);
+      out(kOutSplit, d, i) = right_edge * c(kRightWeight, d, i) + left_edge * c(kLeftWeight, d, i);
       visit(d, i, right_edge, left_edge);
     }
   }

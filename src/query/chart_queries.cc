@@ -44,7 +44,8 @@ void for_each_edge(const ChartView<In>& c, const T& seed, Buffer<T>& memory, Wri
 void fill_chart_root_marginals(const FactorData& data, Scratch&, std::span<double> out) {
   data.chart.with_view([&](const auto& c) {
     const auto z = c.total();
-    for (int m = 0; m < c.size(); ++m) out.data()[m] = nearest_probability(to_double(c.root_term(m) / z));
+    for (int m = 0; m < c.size(); ++m)
+      out.data()[m] = nearest_probability(to_double(c.root_term(m) / z));
   });
 }
 

@@ -17,7 +17,8 @@ struct DivergenceEntry {
   double gap = 0;
 
   DivergenceEntry() = default;
-  DivergenceEntry(Wide p_weight, Wide q_weight, double mean) : p(p_weight), q(q_weight), gap(mean) {}
+  DivergenceEntry(Wide p_weight, Wide q_weight, double mean)
+      : p(p_weight), q(q_weight), gap(mean) {}
   explicit DivergenceEntry(int both) : p(both), q(both) {}
 
   friend DivergenceEntry operator*(const DivergenceEntry& a, const DivergenceEntry& b) {

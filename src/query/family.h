@@ -22,11 +22,10 @@ struct FamilyQueries {
                        std::uint8_t* supported);
   /// scale times the derivative of the marginals along `values`, [n+1][ld] with row = head. On
   /// entry, `out` holds the marginals.
-  void (*fill_hessian)(const FactorData& data, const double* values, double scale,
-                       Scratch& scratch, EdgeMatrix out);
+  void (*fill_hessian)(const FactorData& data, const double* values, double scale, Scratch& scratch,
+                       EdgeMatrix out);
   /// wide_divergence() of two sentences of this family.
-  double (*divergence)(const FactorData& p, const FactorData& q, Divergence kind,
-                       Scratch& scratch);
+  double (*divergence)(const FactorData& p, const FactorData& q, Divergence kind, Scratch& scratch);
 };
 
 const FamilyQueries& queries_of(TreeFamily family);

@@ -14,8 +14,7 @@ double projective_mass(const Factorization& f, Workspace& workspace) {
   detail::factor_into(other, scores, f.root_rule(),
                       projective ? TreeFamily::kAll : TreeFamily::kProjective, scratch);
   if (!other.outcome.ok()) return 0;  // The family of all trees is larger, so it is the other one.
-  const double log_ratio =
-      detail::scaled_log_partition(other) - detail::scaled_log_partition(data);
+  const double log_ratio = detail::scaled_log_partition(other) - detail::scaled_log_partition(data);
   return detail::nearest_probability(std::exp(projective ? -log_ratio : log_ratio));
 }
 

@@ -48,6 +48,12 @@ void detail::require_goes_with(Algorithm algorithm, RootRule root, TreeFamily fa
                        std::string(to_string(root)) + "-root trees");
 }
 
+void detail::require_goes_with(WithoutReplacementAlgorithm algorithm, TreeFamily family,
+                               const char* function) {
+  require(family == TreeFamily::kAll || algorithm != WithoutReplacementAlgorithm::kList, function,
+          "list does not sample projective trees: use auto, trie or beam");
+}
+
 std::string_view to_string(Algorithm algorithm) {
   for (const auto& [known, name] : kNames) {
     if (known == algorithm) return name;

@@ -29,7 +29,9 @@ class BestChart {
   double value(const ChartCell& cell, int e) const;
 
   /// How far apart two such scores must be for the larger one to be better without rounding.
-  double tolerance(double a, double b) const { return relative_error_ * (std::abs(a) + std::abs(b)); }
+  double tolerance(double a, double b) const {
+    return relative_error_ * (std::abs(a) + std::abs(b));
+  }
 
   /// Finds the best tree by walking the chart. Returns false if somewhere rounding does not tell
   /// the best alternative from others.

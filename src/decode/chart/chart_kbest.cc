@@ -89,7 +89,7 @@ void ChartKBest::add_neighbor(std::int32_t cell, std::int32_t e, std::int32_t le
     const ChartView<const double> c = chart_.view();
     const int low = std::min(parts.head, parts.modifier);
     const int d = std::abs(parts.head - parts.modifier);
-    value += parts.head < 0               ? c.roots()[parts.modifier]
+    value += parts.head < 0                ? c.roots()[parts.modifier]
              : parts.head < parts.modifier ? c(kRightWeight, d, low)
                                            : c(kLeftWeight, d, low);
   }
@@ -162,8 +162,8 @@ void ChartKBest::evaluate(const ChartCell& cell, Way& way) {
   const Parts parts = parts_of(cell, way.e);
   if (parts.has_edge) {
     way.exact.high = chart_.score(parts.head, parts.modifier);
-    way.order = order_of({parts.head < 0 ? 0 : chart_.node(parts.head),
-                          chart_.node(parts.modifier)});
+    way.order =
+        order_of({parts.head < 0 ? 0 : chart_.node(parts.head), chart_.node(parts.modifier)});
   }
   for (int side = 0; side < 2; ++side) {
     if (is_trivial(parts.below[side])) continue;

@@ -19,9 +19,8 @@ struct DoubleDouble {
     const Sum result = sum(highs.value, middle.value);
     // The rounding of this bound is far below it: 1.0001 is more than enough.
     const double lost = std::abs(middle.rest) + std::abs(lows.rest);
-    return {result.value, result.rest, lost == 0 && a.lost == 0 && b.lost == 0
-                                           ? 0.0
-                                           : 1.0001 * (a.lost + b.lost + lost)};
+    return {result.value, result.rest,
+            lost == 0 && a.lost == 0 && b.lost == 0 ? 0.0 : 1.0001 * (a.lost + b.lost + lost)};
   }
   friend DoubleDouble operator-(const DoubleDouble& a, const DoubleDouble& b) {
     return a + DoubleDouble{-b.high, -b.low, b.lost};

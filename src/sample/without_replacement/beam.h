@@ -67,7 +67,9 @@ class Beam {
   void select(std::size_t width);
   void put_in_order(std::size_t states);
   void make_level();
-  T* law(std::int32_t state) { return MatrixView(laws_of_states_.data(), laws_.width()).row(state); }
+  T* law(std::int32_t state) {
+    return MatrixView(laws_of_states_.data(), laws_.width()).row(state);
+  }
 
   StreamKey key_{};
   Interrupt* interrupt_ = nullptr;

@@ -16,11 +16,12 @@ int ChartBeamLaws<T>::start(const ChartTables& tables, Scratch&) {
   }
   last_ = 0;
   std::int32_t first = kNone;
-  start_walk(tables.shape(), [](int, int) {},
-             [&](const ChartCell& cell) {
-               pending_.push_back({cell, kNone});
-               first = 0;
-             });
+  start_walk(
+      tables.shape(), [](int, int) {},
+      [&](const ChartCell& cell) {
+        pending_.push_back({cell, kNone});
+        first = 0;
+      });
   levels_[0].states.push_back(first);
   return 0;
 }
@@ -53,11 +54,12 @@ void ChartBeamLaws<T>::make_level(int level, std::span<const BeamCandidate> cand
     if (list != kNone) {
       const Pending decided = pending_[list];
       list = decided.rest;
-      take_choice(tables_->shape(), decided.cell, from.choice, [](int, int) {},
-                  [&](const ChartCell& cell) {
-                    pending_.push_back({cell, list});
-                    list = static_cast<std::int32_t>(pending_.size()) - 1;
-                  });
+      take_choice(
+          tables_->shape(), decided.cell, from.choice, [](int, int) {},
+          [&](const ChartCell& cell) {
+            pending_.push_back({cell, list});
+            list = static_cast<std::int32_t>(pending_.size()) - 1;
+          });
     }
     states.push_back(list);
     links.push_back({from.state, from.choice});

@@ -73,9 +73,9 @@ class ChartLaws {
 
  private:
   const ChartTables* tables_ = nullptr;
-  std::vector<ChartCell> pending_;        // The cells that are still to be decided, next one last.
-  IndexedVector<std::int32_t> heads_;     // Of the path, by word.
-  IndexedVector<std::int32_t> read_;      // By position, -1 for ROOT.
+  std::vector<ChartCell> pending_;     // The cells that are still to be decided, next one last.
+  IndexedVector<std::int32_t> heads_;  // Of the path, by word.
+  IndexedVector<std::int32_t> read_;   // By position, -1 for ROOT.
 };
 
 }  // namespace taproot::detail

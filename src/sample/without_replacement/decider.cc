@@ -39,9 +39,7 @@ class FamilyDecider final : public Decider {
     in_wide_ ? wide_trie_.sample(stream, scratch, heads) : trie_.sample(stream, scratch, heads);
   }
 
-  std::size_t trie_bytes() const override {
-    return in_wide_ ? wide_trie_.bytes() : trie_.bytes();
-  }
+  std::size_t trie_bytes() const override { return in_wide_ ? wide_trie_.bytes() : trie_.bytes(); }
 
   void sample_beam(std::size_t k, const StreamKey& key, WithoutReplacementSample& out,
                    Scratch& scratch) override {

@@ -87,7 +87,8 @@ std::size_t HeadBeamLaws<T>::block_words() const {
 // Writes what a prefix has decided on words first .. level-1 to the entries before `end`, in the
 // order of the words. Returns the first of these entries.
 template <typename T>
-Decided* HeadBeamLaws<T>::decided_since(int first, int level, std::int32_t state, Decided* end) const {
+Decided* HeadBeamLaws<T>::decided_since(int first, int level, std::int32_t state,
+                                        Decided* end) const {
   const int sink = levels_[level].states[state].sink;
   for (int l = level; l > first; --l) {
     const BeamLink link = levels_[l].links[state];

@@ -103,8 +103,8 @@ void Trie<Laws>::visit(Scratch& scratch, Pick&& pick) {
   laws_.shrink(cache_limit());
 }
 
-// Updates the masses left, from the leaf up. Where so little is left that the error of a law counts,
-// the exact law is found.
+// Updates the masses left, from the leaf up. Where so little is left that the error of a law
+// counts, the exact law is found.
 template <typename Laws>
 void Trie<Laws>::settle(T* p, T* mass) {
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {

@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "core/matrix_view.h"
 #include "core/random.h"
 #include "core/scratch.h"
-#include "core/matrix_view.h"
 
 namespace taproot::detail {
 

@@ -4,6 +4,7 @@
 
 #include "core/check.h"
 #include "query/query.h"
+#include "sample/algorithm.h"
 #include "sample/without_replacement/decider.h"
 #include "sample/without_replacement/gumbel.h"
 #include "sample/without_replacement/list.h"
@@ -76,6 +77,7 @@ void WithoutReplacementSampler::build(const Factorization& f,
   const detail::FactorData& data = detail::require_ok(f);
   detail::require(to_string(options.algorithm) != "unknown", "WithoutReplacementSampler::build",
                   "there is no such algorithm");
+  detail::require_goes_with(options.algorithm, data.family, "WithoutReplacementSampler::build");
   s.options = options;
   s.id = id;
   s.key = detail::stream_key(options.seed, id);
@@ -86,8 +88,6 @@ void WithoutReplacementSampler::build(const Factorization& f,
   } else if (options.algorithm == WithoutReplacementAlgorithm::kBeam) {
     s.decider->build(data, detail::Access::scratch(workspace));
   } else if (options.algorithm == WithoutReplacementAlgorithm::kList) {
-    detail::require(data.family == TreeFamily::kAll, "WithoutReplacementSampler::build",
-                    "list does not sample projective trees: use auto, trie or beam");
     s.conditionals.build(data, detail::Access::scratch(workspace));
   }
   s.start(workspace);

@@ -63,8 +63,7 @@ TEST(Inside, IsTheDefinition) {
       RandomChart chart(n, root, 0.3);
       Buffer<double> memory;
       const auto simple = converted<double>(
-          chart.view(), memory,
-          [&](ChartTable t, int d, int i) { return chart.view()(t, d, i); });
+          chart.view(), memory, [&](ChartTable t, int d, int i) { return chart.view()(t, d, i); });
       inside(chart.view());
       inside_simply(simple);
       for_each_entry(chart.shape, [&](ChartTable t, int d, int i) {
@@ -81,10 +80,9 @@ TEST(Inside, OverMaxAndPlusIsTheDefinition) {
     for_each_shape([](int n, RootRule root) {
       RandomChart chart(n, root, 3, true);
       Buffer<Best> memory;
-      const auto simple =
-          converted<Best>(chart.view(), memory, [&](ChartTable t, int d, int i) {
-            return Best(chart.view()(t, d, i));
-          });
+      const auto simple = converted<Best>(chart.view(), memory, [&](ChartTable t, int d, int i) {
+        return Best(chart.view()(t, d, i));
+      });
       inside_best(chart.view());
       inside_simply(simple);
       // The same sums in the same order.
@@ -124,7 +122,8 @@ TEST(Inside, DerivativesAreTheDefinition) {
         const Dual<double> exact = simple(t, d, i);
         ASSERT_NEAR(values(t, d, i), exact.value, 8 * (n + 1) * 0x1p-53 * exact.value);
         // Slopes have both signs: their error is relative to the value times the edges in it.
-        ASSERT_NEAR(slopes(t, d, i), exact.slope, 64 * (n + 1) * 0x1p-53 * (d + 1) * exact.value * 3)
+        ASSERT_NEAR(slopes(t, d, i), exact.slope,
+                    64 * (n + 1) * 0x1p-53 * (d + 1) * exact.value * 3)
             << "table " << int{t} << " at " << d << ", " << i;
       });
     });

@@ -22,8 +22,8 @@ class Matrix {
   double operator()(int h, int m) { return view().data[h * view().head_stride + m]; }
   bool is_intact() const {
     for (std::size_t i = 0; i < cells_.size(); ++i) {
-      const bool inside = i / stride() >= 1 && i / stride() <= node_count(n_) &&
-                          i % stride() < node_count(n_);
+      const bool inside =
+          i / stride() >= 1 && i / stride() <= node_count(n_) && i % stride() < node_count(n_);
       if (!inside && cells_[i] != 7) return false;
     }
     return true;

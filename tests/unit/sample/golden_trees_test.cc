@@ -45,16 +45,16 @@ TEST(GoldenTrees, AreSampledInBatches) {
     const GoldenTrees& kind = golden().cases[first];
     std::vector<const GoldenTrees*> cases;
     std::vector<ScoreView> scores;
-    BatchOptions options{.root = kind.root,
-                         .projective = kind.family == TreeFamily::kProjective};
+    BatchOptions options{.root = kind.root, .projective = kind.family == TreeFamily::kProjective};
     const bool labeled = golden().graphs.at(kind.graph).labels > 0;
     bool is_first = true;
     for (std::size_t i = 0; i < golden().cases.size(); ++i) {
       const GoldenTrees& other = golden().cases[i];
       const GoldenGraph& graph = golden().graphs.at(other.graph);
-      if (other.root != kind.root || other.family != kind.family || other.replacement != kind.replacement ||
-          other.algorithm != kind.algorithm || other.seed != kind.seed || other.k != kind.k ||
-          other.first_tree != kind.first_tree || (graph.labels > 0) != labeled) {
+      if (other.root != kind.root || other.family != kind.family ||
+          other.replacement != kind.replacement || other.algorithm != kind.algorithm ||
+          other.seed != kind.seed || other.k != kind.k || other.first_tree != kind.first_tree ||
+          (graph.labels > 0) != labeled) {
         continue;
       }
       is_first = is_first && i >= first;
@@ -128,16 +128,32 @@ TEST(GoldenTrees, CoverTheFormat) {
       EXPECT_TRUE(!projective || is_projective(tree)) << entry.name();
     }
   }
-  for (const char* kind :
-       {"single with auto", "single with elimination", "single with colbourn",
-        "single with wilson-marginal", "single with wilson-reject", "single with wilson-rc",
-        "multi with auto", "multi with elimination", "multi with colbourn", "multi with wilson",
-        "single without auto", "single without trie", "single without beam", "single without list",
-        "multi without auto", "multi without trie", "multi without beam", "multi without list",
-        "projective single with auto", "projective single without auto",
-        "projective single without trie", "projective single without beam",
-        "projective multi with auto", "projective multi without auto",
-        "projective multi without trie", "projective multi without beam"}) {
+  for (const char* kind : {"single with auto",
+                           "single with elimination",
+                           "single with colbourn",
+                           "single with wilson-marginal",
+                           "single with wilson-reject",
+                           "single with wilson-rc",
+                           "multi with auto",
+                           "multi with elimination",
+                           "multi with colbourn",
+                           "multi with wilson",
+                           "single without auto",
+                           "single without trie",
+                           "single without beam",
+                           "single without list",
+                           "multi without auto",
+                           "multi without trie",
+                           "multi without beam",
+                           "multi without list",
+                           "projective single with auto",
+                           "projective single without auto",
+                           "projective single without trie",
+                           "projective single without beam",
+                           "projective multi with auto",
+                           "projective multi without auto",
+                           "projective multi without trie",
+                           "projective multi without beam"}) {
     EXPECT_EQ(kinds.count(kind), 1U) << kind;
   }
   EXPECT_EQ(kinds.size(), 26U);

@@ -186,8 +186,8 @@ TEST(ChartKBest, IsConsistentOnLongSentences) {
 
 TEST(ChartKBest, MbrIsTheBestTreeOfTheMarginals) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const Problem problem = seed % 2 == 0 ? oracle::gaussian(5, 2, seed)
-                                          : oracle::sparse(5, 0.6, seed);
+    const Problem problem =
+        seed % 2 == 0 ? oracle::gaussian(5, 2, seed) : oracle::sparse(5, 0.6, seed);
     for (const Root root : {Root::kSingle, Root::kMulti}) {
       const Factorization f = factored(problem, root, kProjective);
       if (!f.outcome().ok()) continue;
