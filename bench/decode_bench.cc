@@ -36,8 +36,7 @@ void best(benchmark::State& state, int n) {
   }
   for (auto _ : state) {
     const auto& problem = problems[next++ % problems.size()];
-    argmax(ScoreView(problem.scores.data(), n), RootRule::kSingle, TreeFamily::kAll, heads, nullptr,
-           workspace);
+    argmax(ScoreView(problem.scores.data(), n), RootRule::kSingle, heads, nullptr, workspace);
     benchmark::ClobberMemory();
   }
 }

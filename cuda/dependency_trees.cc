@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The distributions of a batch in device memory: what is known already, and what a question still
-// has to find.
-#include <mutex>
-#include <utility>
-
-#include "core/check.h"
-#include "cuda/engine.h"
-#include "cuda/query/kept.h"
-#include "cuda/query/log_prob.h"
-#include "cuda/sample/without_replacement/beam.h"
-#include "taproot/cuda.h"
+// Numbers of a batch in device memory.
+#include "cuda/query/expectation.h"
+#include "cuda/trees_impl.h"
 
 namespace taproot {
 
 using cuda::Batch;
-using cuda::Known;
-using cuda::Wanted;
 
 namespace {
 
@@ -29,106 +19,7 @@ void check(const CudaScores& scores) {
                   "with offsets the number of cells must be given");
 }
 
-int tree_count(std::size_t k, const char* function) {
-  detail::require(k <= std::size_t{1} << 30, function, "at most 2^30 trees per sentence");
-  return static_cast<int>(k);
-}
-
 }  // namespace
-
-struct CudaDependencyTrees::Impl {
-  Impl(std::shared_ptr<Cuda::Impl> of, const CudaScores& scores, bool keep_all)
-      : engine(std::move(of)), batch{scores, 0}, fits(engine->fits(scores.max_n)) {
-    const auto nodes = static_cast<std::size_t>(batch.nodes());
-    cells = batch.offsets != nullptr ? batch.cells : batch.size * nodes * nodes;
-    // Weights, factors and marginals.
-    keep = keep_all && fits && cells * 3 * sizeof(double) <= engine->workspace_limit;
-  }
-  ~Impl() {
-    try {
-      const CurrentDevice current(engine->device);
-      memory = {};
-    } catch (...) {  // The process is about to end, and the device's memory with it.
-    }
-  }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-
-  /// work() with the device set, after all that was asked before, on whatever stream.
-  template <typename Work>
-  void ask(bool has_memory, const char* function, void* on, Work&& work) {
-    detail::require(has_memory || batch.size == 0, function, "the memory for the answer is null");
-    if (batch.size == 0) return;
-    const std::lock_guard lock(mutex);
-    const CurrentDevice current(engine->device);
-    move_to(static_cast<cudaStream_t>(on));
-    work();
-  }
-
-  /// At least log Z, the outcomes and, if they are kept, the factors.
-  void need_factors() {
-    if (!eliminated) find({});
-  }
-
-  void find(const Wanted& wanted) {
-    if (!fits) {
-      if (!eliminated) cuda::launch_refusal(known.summary.outcomes, batch.size, stream);
-    } else if (eliminated && keep) {
-      engine->reverse(batch, known, wanted, stream);
-    } else {
-      engine->eliminate(batch, known, wanted, stream);
-    }
-    eliminated = true;
-    if (wanted.reverse) reversed = true;
-  }
-
-  bool has_marginals() const { return reversed && keep; }
-
-  std::shared_ptr<Cuda::Impl> engine;
-  Batch batch;
-  bool fits;  ///< If not, the sentences are too long for the device.
-  std::size_t cells = 0;
-  bool keep = false;
-  bool eliminated = false;
-  bool reversed = false;
-  Known known;
-  cudaStream_t stream = nullptr;
-
- private:
-  void move_to(cudaStream_t next) {
-    if (memory.data() == nullptr) {
-      stream = next;
-      take_memory();
-    } else if (next != stream) {
-      cudaEvent_t done = nullptr;
-      TAPROOT_CUDA(cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
-      const cudaError_t recorded = cudaEventRecord(done, stream);
-      const cudaError_t waiting = cudaStreamWaitEvent(next, done, 0);
-      TAPROOT_CUDA(cudaEventDestroy(done));
-      TAPROOT_CUDA(recorded);
-      TAPROOT_CUDA(waiting);
-      stream = next;
-      memory.move_to(next);
-    }
-  }
-
-  void take_memory() {
-    memory = cuda::take_block(engine->pool, stream, [&](cuda::Arena& arena) {
-      known.summary = take_summary(arena, batch);
-      if (!keep) {
-        known.summary.entropy = nullptr;  // A question that wants it has memory of its own.
-        return;
-      }
-      known.factors = take_factors(arena, batch, batch.offsets != nullptr, true);
-      known.marginals.data = arena.take<double>(cells);
-      known.marginals.sentence_stride = batch.nodes() * batch.nodes();
-      known.marginals.offsets = batch.offsets;
-    });
-  }
-
-  std::mutex mutex;
-  cuda::DeviceBlock memory;  // Of `known`.
-};
 
 CudaDependencyTrees::CudaDependencyTrees(Cuda& cuda, const CudaScores& scores, bool keep) {
   check(scores);
@@ -152,7 +43,7 @@ void CudaDependencyTrees::outcomes(CudaOutcome* out, void* stream) {
 void CudaDependencyTrees::log_partition(double* out, void* stream) {
   Impl& i = *impl_;
   i.ask(out != nullptr, "CudaDependencyTrees::log_partition", stream, [&] {
-    if (!i.eliminated) return i.find({.log_partition = out});
+    if (!i.eliminated) return i.find({.log_partition = {out}});
     const cuda::Summary& known = i.known.summary;
     cuda::launch_copy(i.batch, known.outcomes, known.log_partition, out, i.stream);
   });
@@ -161,7 +52,7 @@ void CudaDependencyTrees::log_partition(double* out, void* stream) {
 void CudaDependencyTrees::entropy(double* out, void* stream) {
   Impl& i = *impl_;
   i.ask(out != nullptr, "CudaDependencyTrees::entropy", stream, [&] {
-    if (!i.has_marginals()) return i.find({.reverse = true, .entropy = out});
+    if (!i.has_marginals()) return i.find({.reverse = true, .entropy = {out}});
     const cuda::Summary& known = i.known.summary;
     cuda::launch_copy(i.batch, known.outcomes, known.entropy, out, i.stream);
   });
@@ -188,27 +79,6 @@ void CudaDependencyTrees::root_marginals(double* out, void* stream) {
   });
 }
 
-void CudaDependencyTrees::log_prob(std::size_t k, const CudaTreeBuffer& trees,
-                                   const CudaTreeValues& out, void* stream) {
-  constexpr const char* kName = "CudaDependencyTrees::log_prob";
-  Impl& i = *impl_;
-  const int count = tree_count(k, kName);
-  i.ask((trees.heads != nullptr && out.data != nullptr) || k == 0, kName, stream, [&] {
-    i.need_factors();
-    if (!i.fits) return;
-    i.engine->in_pieces(
-        i.batch, i.stream,
-        [&](cuda::Arena&, const Batch& piece) {
-          const auto first = static_cast<std::ptrdiff_t>(piece.first);
-          cuda::LogProbArgs args{piece, slice(i.known.summary, piece), count, trees, out};
-          args.heads.heads += first * trees.sentence_stride;
-          args.out.data += first * out.sentence_stride;
-          return args;
-        },
-        [&](const Batch&, const cuda::LogProbArgs& args) { launch_log_prob(args, i.stream); });
-  });
-}
-
 void CudaDependencyTrees::hessian_product(const ConstCudaEdges& direction, const CudaEdges& out,
                                           void* stream) {
   Impl& i = *impl_;
@@ -221,36 +91,69 @@ void CudaDependencyTrees::hessian_product(const ConstCudaEdges& direction, const
         });
 }
 
-void CudaDependencyTrees::sample(std::size_t k, std::uint64_t seed, std::uint32_t first_tree,
-                                 const CudaTreeBuffer& out, void* stream) {
-  constexpr const char* kName = "CudaDependencyTrees::sample";
+void CudaDependencyTrees::expectation(const ConstCudaEdges& values, double* out, void* stream) {
   Impl& i = *impl_;
-  const int count = tree_count(k, kName);
-  const bool nothing = k == 0 || i.batch.max_n == 0;
-  i.ask(out.heads != nullptr || nothing, kName, stream, [&] {
-    if (i.keep || !i.fits) i.need_factors();
-    if (!i.fits || nothing) return;
-    i.engine->sample(i.batch, i.known, count, seed, first_tree, out, i.stream);
-    i.eliminated = true;
+  i.ask(values.data != nullptr && out != nullptr, "CudaDependencyTrees::expectation", stream, [&] {
+    i.with_marginals([&](const Batch& piece, const CudaEdges& marginals) {
+      const cuda::ExpectationArgs args{piece, slice(i.known.summary, piece), marginals,
+                                       cuda::slice(values, piece.first), out + piece.first};
+      cuda::launch_expectation(args, i.stream);
+    });
   });
 }
 
-void CudaDependencyTrees::sample_without_replacement(std::size_t k, std::uint64_t seed,
-                                                     CudaOutcome* outcomes,
-                                                     const CudaWithoutReplacement& out,
-                                                     void* stream) {
-  constexpr const char* kName = "CudaDependencyTrees::sample_without_replacement";
-  Impl& i = *impl_;
-  const int count = tree_count(k, kName);
-  const bool has_memory =
-      (out.trees.heads != nullptr && out.log_prob != nullptr && out.gumbel != nullptr) || k == 0;
-  const bool has_vectors = outcomes != nullptr && out.kappa != nullptr && out.count != nullptr;
-  i.ask(has_memory && has_vectors, kName, stream, [&] {
-    if (!i.fits || cuda::beam_chunk(i.batch.max_n) == 0) {
-      return cuda::launch_refusal(outcomes, i.batch.size, i.stream);
-    }
-    i.engine->beam(i.batch, count, seed, outcomes, out, i.stream);
+void CudaDependencyTrees::Impl::compare(Impl& q, detail::Divergence kind, const char* function,
+                                        double* out, void* on) {
+  const auto require = [=](bool condition, const char* what) {
+    detail::require(condition, function, what);
+  };
+  require(engine->device == q.engine->device, "the two batches are on different devices");
+  require(batch.size == q.batch.size, "the two batches differ in size");
+  require(batch.max_n == q.batch.max_n, "the two batches differ in max_n");
+  require(batch.root == q.batch.root, "the two batches differ in their root rule");
+  ask(out != nullptr, function, on, [&] {
+    with_marginals([&](const Batch& piece, const CudaEdges& marginals) {
+      launch(
+          [&](cuda::Arena& arena) {
+            cuda::DivergenceArgs args;
+            args.kind = kind;
+            args.p = piece;
+            args.q = slice(q.batch, piece.first, piece.size);
+            args.p_summary = slice(known.summary, piece);
+            args.q_summary = slice(q.known.summary, piece);
+            args.marginals = marginals;
+            args.out = out + piece.first;
+            cuda::take_divergence_memory(arena, engine->limits, args);
+            return args;
+          },
+          [&](const cuda::DivergenceArgs& args) { cuda::launch_divergence(args, stream); });
+    });
   });
+}
+
+namespace {
+
+/// Asks q for its factors on the stream that p is about to use, and then p, with both locked.
+template <typename Impl>
+void ask_pair(Impl& p, Impl& q, detail::Divergence kind, const char* function, double* out,
+              void* stream) {
+  if (&p == &q) return p.compare(p, kind, function, out, stream);
+  q.ask(true, function, stream, [&] { q.need_factors(); });
+  p.compare(q, kind, function, out, stream);
+  // The next question to q waits for this one.
+  q.ask(true, function, stream, [] {});
+}
+
+}  // namespace
+
+void CudaDependencyTrees::cross_entropy(CudaDependencyTrees& q, double* out, void* stream) {
+  ask_pair(*impl_, *q.impl_, detail::Divergence::kCrossEntropy,
+           "CudaDependencyTrees::cross_entropy", out, stream);
+}
+
+void CudaDependencyTrees::kl_divergence(CudaDependencyTrees& q, double* out, void* stream) {
+  ask_pair(*impl_, *q.impl_, detail::Divergence::kRelativeEntropy,
+           "CudaDependencyTrees::kl_divergence", out, stream);
 }
 
 }  // namespace taproot

@@ -3,6 +3,8 @@
 
 #include "cuda/core/counter.h"
 #include "cuda/query/hessian.h"
+#include "cuda/query/kept.h"
+#include "cuda/query/wide.h"
 #include "cuda/sample/sample.h"
 #include "cuda/sample/without_replacement/beam.h"
 #include "sample/walk/alias.h"
@@ -19,14 +21,6 @@ using cuda::InferenceArgs;
 using cuda::Known;
 using cuda::Wanted;
 
-/// The matrices of sentences that shared memory cannot hold.
-template <typename Args>
-void take_matrices(Arena& arena, const Batch& piece, const cuda::Shape& shape, Args& args) {
-  args.matrix_stride = piece.nodes() * (piece.nodes() | 1);
-  if (shape.shared) return;
-  args.matrices = arena.take<double>(piece.size * static_cast<std::size_t>(args.matrix_stride));
-}
-
 /// The factors of a piece: those that are kept, or new ones in the workspace.
 Factors factors_of(Arena& arena, const Batch& piece, const Known& known, bool with_factors) {
   return known.has_factors() ? slice(known.factors, piece)
@@ -38,9 +32,10 @@ InferenceArgs inference_args(const Batch& piece, const Known& known, const Wante
   args.batch = piece;
   args.summary = slice(known.summary, piece);
   args.reverse = wanted.reverse;
-  if (wanted.log_partition != nullptr) args.log_partition = wanted.log_partition + piece.first;
-  if (wanted.entropy != nullptr) args.entropy = wanted.entropy + piece.first;
-  args.marginals[0] = cuda::slice(wanted.marginals, piece.first);
+  const std::size_t first = piece.first - wanted.first;
+  args.log_partition = cuda::slice_numbers(wanted.log_partition, first);
+  args.entropy = cuda::slice_numbers(wanted.entropy, first);
+  args.marginals[0] = cuda::slice(wanted.marginals, first);
   args.marginals[1] = cuda::slice(known.marginals, piece.first);
   return args;
 }
@@ -53,13 +48,11 @@ int current_device() {
 
 }  // namespace
 
-Cuda::Impl::Impl(Precision p) : precision(p), device(current_device()), pool(device) {
-  int shared = 0;
-  TAPROOT_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  most_shared = static_cast<std::size_t>(shared) - 2048;  // Some is static.
-  int clusters = 0;
-  TAPROOT_CUDA(cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, device));
-  has_clusters = clusters != 0;
+Cuda::Impl::Impl(Precision p)
+    : precision(p),
+      device(current_device()),
+      limits(cuda::Limits::of_current_device()),
+      pool(device) {
   std::size_t free = 0;
   std::size_t total = 0;
   TAPROOT_CUDA(cudaMemGetInfo(&free, &total));
@@ -73,48 +66,19 @@ Cuda::Impl::~Impl() {
   if (host_stream != nullptr) cudaStreamDestroy(host_stream);
 }
 
-cuda::Shape Cuda::Impl::shape(int max_n, std::size_t scalar) const {
-  const int chunk = max_n < 32 ? 1 : max_n < 64 ? 2 : max_n < 128 ? 4 : 8;
-  const int threads = std::min(512, 128 * chunk);
-  const bool shared = cuda::Layout(max_n, threads, chunk, scalar, true).bytes <= most_shared;
-  return {chunk, threads, shared, 1};
-}
-
-cuda::Shape Cuda::Impl::cluster_shape(int max_n, std::size_t scalar) const {
-  const cuda::Shape alone = shape(max_n, scalar);
-  const int chunk = max_n < 256 ? 8 : 16;
-  if (alone.shared || !has_clusters || max_n >= 512) return alone;
-  for (const int size : {2, 4, 8}) {
-    const cuda::Layout layout(max_n, alone.threads, chunk, scalar, true, size);
-    if (layout.bytes <= most_shared) return {chunk, alone.threads, true, size};
-  }
-  return alone;
-}
-
-bool Cuda::Impl::fits(int max_n) const {
-  const cuda::Shape s = shape(max_n, sizeof(double));
-  return cuda::Layout(max_n, s.threads, s.chunk, sizeof(double), s.shared).bytes <= most_shared;
-}
-
-void Cuda::Impl::infer(InferenceArgs args, void* stream) {
-  const int max_n = args.batch.max_n;
+void Cuda::Impl::infer(const InferenceArgs& args, void* stream) {
   if (args.eliminate) eliminations.fetch_add(1, std::memory_order_relaxed);
-  if (precision == Precision::kFloat32) {
-    cuda::launch_inference<float>(args, cluster_shape(max_n, sizeof(float)), stream);
-    args.only = kCudaOutOfRange;
-  }
-  cuda::launch_inference<double>(args, cluster_shape(max_n, sizeof(double)), stream);
+  cuda::infer(args, precision, limits, stream);
 }
 
 void Cuda::Impl::eliminate(const Batch& batch, const Known& known, const Wanted& wanted,
                            void* stream) {
-  const cuda::Shape wide = cluster_shape(batch.max_n, sizeof(double));
   in_pieces(
       batch, stream,
       [&](Arena& arena, const Batch& piece) {
         InferenceArgs args = inference_args(piece, known, wanted);
         args.factors = factors_of(arena, piece, known, false);
-        take_matrices(arena, piece, wide, args);
+        cuda::take_infer_memory(arena, limits, args);
         return args;
       },
       [&](const Batch&, const InferenceArgs& args) { infer(args, stream); });
@@ -122,7 +86,6 @@ void Cuda::Impl::eliminate(const Batch& batch, const Known& known, const Wanted&
 
 void Cuda::Impl::reverse(const Batch& batch, const Known& known, const Wanted& wanted,
                          void* stream) {
-  const cuda::Shape wide = cluster_shape(batch.max_n, sizeof(double));
   in_pieces(
       batch, stream,
       [&](Arena& arena, const Batch& piece) {
@@ -130,7 +93,7 @@ void Cuda::Impl::reverse(const Batch& batch, const Known& known, const Wanted& w
         args.eliminate = false;
         args.reverse = true;
         args.factors = slice(known.factors, piece);
-        take_matrices(arena, piece, wide, args);
+        cuda::take_infer_memory(arena, limits, args);
         return args;
       },
       [&](const Batch&, const InferenceArgs& args) { infer(args, stream); });
@@ -142,7 +105,7 @@ void Cuda::Impl::hessian_product(const Batch& batch, const Known& known,
   // In double whatever the precision, since derivatives are differences. Kept factors do if they
   // are in double.
   const bool kept = known.has_factors() && precision == Precision::kFloat64;
-  const cuda::Shape wide = shape(batch.max_n, sizeof(double));
+  const cuda::Shape wide = limits.shape(batch.max_n, sizeof(double));
   struct Args {
     InferenceArgs infer;
     cuda::HessianArgs hessian;
@@ -167,7 +130,7 @@ void Cuda::Impl::hessian_product(const Batch& batch, const Known& known,
           infer.factors = take_factors(arena, piece, false, true);
         }
         infer.gradient = arena.take<double>(cells);
-        take_matrices(arena, piece, wide, infer);
+        cuda::take_matrices(arena, piece, wide, infer);
         cuda::HessianArgs& h = args.hessian;
         h.batch = piece;
         h.summary = infer.summary;
@@ -178,18 +141,20 @@ void Cuda::Impl::hessian_product(const Batch& batch, const Known& known,
         for (double** matrix : {&h.values, &h.tangent, &h.gradient_tangent}) {
           *matrix = arena.take<double>(cells);
         }
+        h.wide = cuda::take_wide_slots(arena, limits, piece, cuda::kWideHessianMatrices);
         return args;
       },
       [&](const Batch&, const Args& args) {
         if (!kept) eliminations.fetch_add(1, std::memory_order_relaxed);
         cuda::launch_inference<double>(args.infer, wide, stream);
-        cuda::launch_hessian(args.hessian, most_shared, stream);
+        cuda::launch_hessian(args.hessian, limits.most_shared, stream);
+        cuda::launch_wide_hessian(args.hessian, stream);
       });
 }
 
 void Cuda::Impl::sample(const Batch& batch, const Known& known, int k, std::uint64_t seed,
-                        std::uint32_t first_tree, const CudaTreeBuffer& out, void* stream) {
-  const cuda::Shape wide = cluster_shape(batch.max_n, sizeof(double));
+                        std::uint32_t first_tree, CudaOutcome* outcomes, const CudaTreeBuffer& out,
+                        void* stream) {
   const auto nodes = static_cast<std::size_t>(batch.nodes());
   const auto words = static_cast<std::size_t>(detail::alias_words(batch.max_n + 1));
   struct Args {
@@ -203,10 +168,12 @@ void Cuda::Impl::sample(const Batch& batch, const Known& known, int k, std::uint
         Args args;
         args.infer = inference_args(piece, known, {});
         args.infer.factors = factors_of(arena, piece, known, true);
-        if (!known.has_factors()) take_matrices(arena, piece, wide, args.infer);
+        if (!known.has_factors()) cuda::take_infer_memory(arena, limits, args.infer);
         cuda::SampleArgs& s = args.sample;
         s.batch = piece;
         s.summary = args.infer.summary;
+        s.summary.outcomes =
+            outcomes != nullptr ? outcomes + piece.first : arena.take<CudaOutcome>(size);
         s.factors = args.infer.factors;
         s.seed = seed;
         s.first_tree = first_tree;
@@ -225,27 +192,29 @@ void Cuda::Impl::sample(const Batch& batch, const Known& known, int k, std::uint
         s.out.heads += static_cast<std::ptrdiff_t>(piece.first) * out.sentence_stride;
         return args;
       },
-      [&](const Batch&, const Args& args) {
+      [&](const Batch& piece, const Args& args) {
         if (!known.has_factors()) infer(args.infer, stream);
+        cuda::launch_outcomes_of_factors(piece, args.infer.summary, args.sample.summary.outcomes,
+                                         stream);
         cuda::launch_sample(args.sample, stream);
       });
 }
 
 void Cuda::Impl::beam(const Batch& batch, int k, std::uint64_t seed, CudaOutcome* outcomes,
                       const CudaWithoutReplacement& out, void* stream) {
-  cuda::Shape wide = shape(batch.max_n, sizeof(double));
+  cuda::Shape wide = limits.shape(batch.max_n, sizeof(double));
   // With few sentences it counts how soon a block is done, not how many blocks fit.
   constexpr std::size_t kFew = 128;
   if (batch.size <= kFew) wide.threads = 512;
   wide.shared = cuda::Layout(batch.max_n, wide.threads, wide.chunk, sizeof(double), true).bytes <=
-                most_shared;
+                limits.most_shared;
   const bool narrow =
-      precision == Precision::kFloat32 && cuda::beam_can_be_narrow(batch.max_n, most_shared);
+      precision == Precision::kFloat32 && cuda::beam_can_be_narrow(batch.max_n, limits.most_shared);
   in_pieces(
       batch, stream,
       [&](Arena& arena, const Batch& piece) {
         cuda::BeamArgs args = cuda::take_beam(arena, piece, k, narrow);
-        take_matrices(arena, piece, wide, args.c);
+        cuda::take_matrices(arena, piece, wide, args.c);
         args.c.outcomes = outcomes + piece.first;
         args.seed = seed;
         args.counter = counters.data() + 1;
@@ -254,7 +223,7 @@ void Cuda::Impl::beam(const Batch& batch, int k, std::uint64_t seed, CudaOutcome
       },
       [&](const Batch&, const cuda::BeamArgs& args) {
         eliminations.fetch_add(1, std::memory_order_relaxed);
-        cuda::launch_beam(args, wide, has_clusters, stream);
+        cuda::launch_beam(args, wide, limits.has_clusters, stream);
       });
 }
 

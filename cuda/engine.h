@@ -13,8 +13,8 @@
 #include "cuda/core/memory.h"
 #include "cuda/core/transfer.h"
 #include "cuda/eliminate/factors.h"
-#include "cuda/eliminate/layout.h"
-#include "cuda/query/inference.h"
+#include "cuda/eliminate/limits.h"
+#include "cuda/query/infer.h"
 #include "cuda/scores/batch.h"
 #include "taproot/cuda.h"
 
@@ -34,9 +34,10 @@ struct Known {
 /// What an inference is to find, for whom.
 struct Wanted {
   bool reverse = false;
-  double* log_partition = nullptr;
-  double* entropy = nullptr;
+  CudaNumbers log_partition = {};
+  CudaNumbers entropy = {};
   CudaEdges marginals = {};
+  std::size_t first = 0;  ///< The sentence that this memory begins with.
 };
 
 }  // namespace cuda
@@ -44,12 +45,6 @@ struct Wanted {
 struct Cuda::Impl {
   explicit Impl(Precision precision);
   ~Impl();
-
-  cuda::Shape shape(int max_n, std::size_t scalar) const;
-  /// The same with clusters of blocks where the memory of one is too small.
-  cuda::Shape cluster_shape(int max_n, std::size_t scalar) const;
-  /// Whether a block has room for the vectors of a sentence of so many words.
-  bool fits(int max_n) const;
 
   /// Calls launch(piece, args) for pieces of the batch whose workspace fits the memory, with args =
   /// lay_out(arena, piece), whose workspace is from the arena. The pieces follow one another.
@@ -66,14 +61,14 @@ struct Cuda::Impl {
   void hessian_product(const cuda::Batch& batch, const cuda::Known& known,
                        const ConstCudaEdges& direction, const CudaEdges& out, void* stream);
   void sample(const cuda::Batch& batch, const cuda::Known& known, int k, std::uint64_t seed,
-              std::uint32_t first_tree, const CudaTreeBuffer& out, void* stream);
+              std::uint32_t first_tree, CudaOutcome* outcomes, const CudaTreeBuffer& out,
+              void* stream);
   void beam(const cuda::Batch& batch, int k, std::uint64_t seed, CudaOutcome* outcomes,
             const CudaWithoutReplacement& out, void* stream);
 
   Precision precision;
   int device = 0;
-  std::size_t most_shared = 0;  ///< Bytes that a block may have.
-  bool has_clusters = false;
+  cuda::Limits limits;
   std::size_t workspace_limit = 0;  ///< Bytes; larger batches go piece by piece.
   cuda::DevicePool pool;
   cudaStream_t host_stream = nullptr;         ///< For batches in host memory.
@@ -84,9 +79,8 @@ struct Cuda::Impl {
   std::uint64_t launched_before = 0;
 
  private:
-  /// Elimination, reverse pass or both in the Cuda's precision; in float32 the sentences that its
-  /// range does not fit are done again in double.
-  void infer(cuda::InferenceArgs args, void* stream);
+  /// cuda::infer() in the Cuda's precision.
+  void infer(const cuda::InferenceArgs& args, void* stream);
 };
 
 template <typename LayOut, typename Launch>

@@ -89,13 +89,15 @@ void HostBatch::settle() {
   for (std::size_t b = 0; b < size(); ++b) {
     const auto& [status, head, modifier] = found[b];
     outcomes_[b] = {static_cast<Status>(status), head, modifier};
-    if (!on_device(b) || status == kCudaOutOfRange) outcomes_[b] = factored(b).outcome();
+    if (on_device(b) && status != kCudaOutOfRange) continue;
+    outcomes_[b] = factored(b).outcome();
+    refused_.insert(b);
   }
   settled_ = true;
 }
 
 const Factorization& HostBatch::factored(std::size_t b) {
-  const auto [place, is_new] = on_cpu_.try_emplace(b);
+  const auto [place, is_new] = factored_.try_emplace(b);
   if (is_new) {
     eliminate(scores_[b], root_, place->second, workspace_);
     engine().on_cpu.fetch_add(1, std::memory_order_relaxed);

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -33,9 +34,10 @@ class HostBatch {
   std::size_t size() const { return scores_.size(); }
   std::size_t words(std::size_t b) const { return static_cast<std::size_t>(scores_[b].n()); }
   std::uint64_t id(std::size_t b) const { return ids_[b]; }
+  const ScoreView& scores(std::size_t b) const { return scores_[b]; }
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
   /// Whether the device has an answer for the sentence.
-  bool answered(std::size_t b) const { return outcomes_[b].ok() && !on_cpu_.contains(b); }
+  bool answered(std::size_t b) const { return outcomes_[b].ok() && !refused_.contains(b); }
 
   CudaDependencyTrees& trees() { return *trees_; }
   /// The longest sentence on the device: trees there have so many heads.
@@ -50,14 +52,15 @@ class HostBatch {
 
   /// A sentence factored by the CPU, once.
   const Factorization& factored(std::size_t b);
-  /// Those that the device could not answer.
-  const std::map<std::size_t, Factorization>& on_cpu() const { return on_cpu_; }
+  /// The sentences that the device cannot answer.
+  const std::set<std::size_t>& refused() const { return refused_; }
   Workspace& workspace() { return workspace_; }
   std::mutex& mutex() { return mutex_; }
 
- private:
   /// The device has no room for the longest sentences, which are empty there.
-  bool on_device(std::size_t b) const { return engine().fits(scores_[b].n()); }
+  bool on_device(std::size_t b) const { return engine().limits.fits(scores_[b].n()); }
+
+ private:
   template <typename T>
   void send_scores(T* to) const;
 
@@ -72,7 +75,8 @@ class HostBatch {
   std::optional<CudaDependencyTrees> trees_;
   std::vector<Outcome> outcomes_;
   bool settled_ = false;
-  std::map<std::size_t, Factorization> on_cpu_;
+  std::set<std::size_t> refused_;
+  std::map<std::size_t, Factorization> factored_;
   Workspace workspace_;
   std::mutex mutex_;
 };

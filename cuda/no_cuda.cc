@@ -47,14 +47,26 @@ void CudaDependencyTrees::log_prob(std::size_t, const CudaTreeBuffer&, const Cud
 void CudaDependencyTrees::hessian_product(const ConstCudaEdges&, const CudaEdges&, void*) {
   none();
 }
-void CudaDependencyTrees::sample(std::size_t, std::uint64_t, std::uint32_t, const CudaTreeBuffer&,
-                                 void*) {
+void CudaDependencyTrees::expectation(const ConstCudaEdges&, double*, void*) { none(); }
+void CudaDependencyTrees::cross_entropy(CudaDependencyTrees&, double*, void*) { none(); }
+void CudaDependencyTrees::kl_divergence(CudaDependencyTrees&, double*, void*) { none(); }
+void CudaDependencyTrees::argmax(CudaOutcome*, const CudaTreeBuffer&, const CudaNumbers&, void*) {
+  none();
+}
+void CudaDependencyTrees::mbr(const CudaTreeBuffer&, void*) { none(); }
+void CudaDependencyTrees::sample(std::size_t, std::uint64_t, std::uint32_t, CudaOutcome*,
+                                 const CudaTreeBuffer&, void*) {
   none();
 }
 void CudaDependencyTrees::sample_without_replacement(std::size_t, std::uint64_t, CudaOutcome*,
                                                      const CudaWithoutReplacement&, void*) {
   none();
 }
+
+std::size_t cuda_inference_bytes(const CudaInference&) { none(); }
+void cuda_infer(const CudaInference&, void*, std::size_t, void*) { none(); }
+std::size_t cuda_argmax_bytes(const CudaArgmax&) { none(); }
+void cuda_argmax(const CudaArgmax&, void*, std::size_t, void*) { none(); }
 
 std::unique_ptr<detail::DeviceBatch> detail::make_device_batch(Cuda&, std::span<const ScoreView>,
                                                                std::span<const std::uint64_t>,

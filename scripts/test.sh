@@ -67,8 +67,8 @@ run_tests tbb -L unit_test
 done_with TBB
 
 section "Address and undefined-behavior sanitizers"
-build dev
-run_tests dev
+build dev unit_test property_test cli_test # The laws of samples need many trees, and no other code.
+run_tests dev -L '^(unit_test|property_test|cli_test)$'
 done_with "address and undefined behavior"
 
 section "Thread sanitizer, on the tests that use threads"

@@ -107,7 +107,11 @@ int run_eval(const EvalOptions& options) {
     fail("{} has no trees to compare{}", trees_name,
          failed == 0 ? "" : fmt::format(": all of its {} sentences failed", failed));
   }
-  std::string text = fmt::format("sentences  {}\nwords      {}\n", evaluated, sum.words);
+  while (gold.next(sentence)) ++read;
+  std::string text = fmt::format("sentences  {}", evaluated);
+  // Gold sentences without a tree that was compared do not go unsaid.
+  if (evaluated < read) text += fmt::format(" of {} in {}", read, options.gold);
+  text += fmt::format("\nwords      {}\n", sum.words);
   text += fmt::format("UAS        {:.4f}\n", sum.uas());
   if (labeled) {
     text += gold_labeled

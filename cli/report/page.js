@@ -204,7 +204,7 @@
       sum += p;
       $("heads").append(element("tr", {},
         element("td", {}, text(node(s, h)), element("small", {}, h > 0 ? ` ${h}` : "", label ? ` ${label}` : "")),
-        element("td", {}, bar(p)), element("td", {}, percent(p))));
+        element("td", {}, element("span", { class: "share" }, bar(p))), element("td", {}, percent(p))));
     }
     const others = s.n - rows.length;
     const rest = Math.max(0, 1 - sum);
@@ -228,10 +228,18 @@
     tree.heads.forEach((h, i) => {
       const label = tree.labels ? tree.labels[i] : "";
       if (h === first.heads[i] && (!tree.labels || label === first.labels[i])) return;
-      if (pieces.length > 0) pieces.push(", ");
-      pieces.push(text(s.words[i]), label ? ` ←${label} ` : " ← ", text(node(s, h)));
+      // Words are numbered and set apart by semicolons, because they may be commas, or alike.
+      if (pieces.length > 0) pieces.push("; ");
+      pieces.push(text(s.words[i]), element("small", {}, ` ${i + 1}`), label ? ` ← ${label} ` : " ← ",
+        text(node(s, h)), element("small", {}, h > 0 ? ` ${h}` : ""));
     });
     return pieces;
+  };
+
+  const first_tree = (s) => {
+    if (s.trees.length === 1) return "the only tree sampled";
+    const most = s.trees[0].count > s.trees[1].count ? "the most frequent tree" : "one of the most frequent trees";
+    return `${most}; below, what differs from it`;
   };
 
   const show_trees = () => {
@@ -245,7 +253,7 @@
       const button = element("button", { type: "button", title: `log p = ${tree.log_prob}` },
         element("span", { class: "count" }, `${tree.count} of ${about.samples}`),
         element("span", { class: "p" }, `p ${percent(Math.exp(tree.log_prob))}`), share,
-        element("span", { class: "how" }, ...(i === 0 ? ["most frequent"] : difference(s, tree, s.trees[0]))));
+        element("span", { class: "how" }, ...(i === 0 ? [first_tree(s)] : difference(s, tree, s.trees[0]))));
       button.addEventListener("click", () => pick_tree(i));
       return element("li", {}, button);
     }));

@@ -4,6 +4,8 @@
 // device schedules.
 #pragma once
 
+#include "core/wide.h"
+
 namespace taproot::cuda {
 
 inline constexpr unsigned kAllLanes = 0xffffffffu;
@@ -13,10 +15,30 @@ __device__ inline int lane_id() { return static_cast<int>(threadIdx.x) % kWarp; 
 __device__ inline int warp_id() { return static_cast<int>(threadIdx.x) / kWarp; }
 __device__ inline int warp_count() { return static_cast<int>(blockDim.x) / kWarp; }
 
+/// The x of the lane whose number differs in the bits of `step`.
+template <typename T>
+__device__ inline T shuffle_xor(T x, int step) {
+  return __shfl_xor_sync(kAllLanes, x, step);
+}
+__device__ inline detail::Wide shuffle_xor(detail::Wide x, int step) {
+  const double mantissa = __shfl_xor_sync(kAllLanes, x.mantissa(), step);
+  const auto exponent = static_cast<long long>(x.exponent());
+  return {mantissa, static_cast<std::int64_t>(__shfl_xor_sync(kAllLanes, exponent, step))};
+}
+
+/// a b + c, rounded once in float and double.
+template <typename T>
+__device__ inline T multiply_add(T a, T b, T c) {
+  return fma(a, b, c);
+}
+__device__ inline detail::Wide multiply_add(detail::Wide a, detail::Wide b, detail::Wide c) {
+  return a * b + c;
+}
+
 template <typename T>
 __device__ inline T warp_sum(T x) {
 #pragma unroll
-  for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(kAllLanes, x, step);
+  for (int step = 16; step > 0; step /= 2) x += shuffle_xor(x, step);
   return x;
 }
 

@@ -69,7 +69,7 @@ __device__ inline void factor(int n, bool single, Work<T>& w) {
 #pragma unroll
         for (int j = 0; j < kChunk; ++j) {
           const int h = h0 + j * kWarp + lane;
-          if (h < k) row[h] = fma(weight, share[j], row[h]);
+          if (h < k) row[h] = multiply_add(weight, share[j], row[h]);
         }
       }
     }

@@ -12,13 +12,21 @@
 
 namespace taproot::cuda {
 
+/// What a sentence's factors are made of.
+inline constexpr std::int32_t kInFloat = 0;
+inline constexpr std::int32_t kInDouble = 1;
+inline constexpr std::int32_t kInWide = 2;  ///< Not kept: whatever needs them makes them again.
+
 /// The small part, of the order of n per sentence: every object keeps it.
 struct Summary {
   CudaOutcome* outcomes = nullptr;         ///< [size]
-  std::int32_t* in_double = nullptr;       ///< [size]: 1 if done in double, 0 if in float.
+  std::int32_t* scalar = nullptr;          ///< [size]: kInFloat, kInDouble or kInWide.
   double* log_partition = nullptr;         ///< [size]
   double* scaled_log_partition = nullptr;  ///< [size]: log Z of the scaled weights.
   double* entropy = nullptr;               ///< [size], from the reverse pass; null: not wanted.
+  /// [size] each: Z of the scaled weights, of sentences over Wide, as mantissa * 2^exponent.
+  double* mantissa = nullptr;
+  double* exponent = nullptr;
   double* scale = nullptr;  ///< [size][max_n+1]: exponents of the columns; at 0 the ROOT row's.
   /// [size][max_n+1]: p(0 -> m) at m - 1. It comes with the factors, or from the reverse pass if
   /// there are none or the rule is multi-root.
@@ -44,8 +52,9 @@ inline Summary take_summary(Arena& arena, const Batch& batch) {
   const std::size_t vectors = batch.size * static_cast<std::size_t>(batch.nodes());
   Summary s;
   s.outcomes = arena.take<CudaOutcome>(batch.size);
-  s.in_double = arena.take<std::int32_t>(batch.size);
-  for (double** values : {&s.log_partition, &s.scaled_log_partition, &s.entropy}) {
+  s.scalar = arena.take<std::int32_t>(batch.size);
+  for (double** values :
+       {&s.log_partition, &s.scaled_log_partition, &s.entropy, &s.mantissa, &s.exponent}) {
     *values = arena.take<double>(batch.size);
   }
   for (double** values : {&s.scale, &s.root_law}) *values = arena.take<double>(vectors);
@@ -72,10 +81,12 @@ inline Summary slice(const Summary& summary, const Batch& piece) {
   const std::size_t vectors = piece.first * static_cast<std::size_t>(piece.nodes());
   Summary s = summary;
   s.outcomes += piece.first;
-  s.in_double += piece.first;
+  s.scalar += piece.first;
   s.log_partition += piece.first;
   s.scaled_log_partition += piece.first;
   if (s.entropy != nullptr) s.entropy += piece.first;
+  s.mantissa += piece.first;
+  s.exponent += piece.first;
   s.scale += vectors;
   s.root_law += vectors;
   return s;

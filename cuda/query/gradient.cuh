@@ -53,8 +53,8 @@ __device__ inline void gradient(int n, bool single, Work<T>& w) {
             const int h = h0 + j * kWarp + lane;
             // The cell on the diagonal does not belong to G, and counts as 0.
             const T g = h < k && h != m ? row[h] : T(0);
-            gu[j] = fma(g, u[r], gu[j]);
-            dot[r] = fma(g, share[j], dot[r]);
+            gu[j] = multiply_add(g, u[r], gu[j]);
+            dot[r] = multiply_add(g, share[j], dot[r]);
           }
         }
         // Four sums over lanes at once: each half of the warp goes on with two, each quarter with
@@ -62,18 +62,18 @@ __device__ inline void gradient(int n, bool single, Work<T>& w) {
         const bool upper = (lane & 16) != 0;
         T a = upper ? dot[2] : dot[0];
         T b = upper ? dot[3] : dot[1];
-        a += __shfl_xor_sync(kAllLanes, upper ? dot[0] : dot[2], 16);
-        b += __shfl_xor_sync(kAllLanes, upper ? dot[1] : dot[3], 16);
+        a += shuffle_xor(upper ? dot[0] : dot[2], 16);
+        b += shuffle_xor(upper ? dot[1] : dot[3], 16);
         const bool odd = (lane & 8) != 0;
-        T mine = (odd ? b : a) + __shfl_xor_sync(kAllLanes, odd ? a : b, 8);
-        mine += __shfl_xor_sync(kAllLanes, mine, 4);
-        mine += __shfl_xor_sync(kAllLanes, mine, 2);
-        mine += __shfl_xor_sync(kAllLanes, mine, 1);
+        T mine = (odd ? b : a) + shuffle_xor(odd ? a : b, 8);
+        mine += shuffle_xor(mine, 4);
+        mine += shuffle_xor(mine, 2);
+        mine += shuffle_xor(mine, 1);
         const int r = lane / 8;  // 0..3: rows 0, 1 in the lower half, 2, 3 in the upper.
         const T of = r < 2 ? (r == 0 ? u[0] : u[1]) : (r == 2 ? u[2] : u[3]);
         if (lane % 8 == 0 && m0 + r < k) {
           w.dots[m0 + r] = h0 == 0 ? mine : w.dots[m0 + r] + mine;
-          e = fma(of, mine, e);
+          e = multiply_add(of, mine, e);
         }
       }
 #pragma unroll
@@ -122,7 +122,7 @@ __device__ inline void root_gradient(int n, Row&& row, const T* pivot, T* g) {
     __syncwarp();
     if (lane_id() == 0) g[m] = own;
     const T* factors = row(m);
-    for (int k = m + 1 + lane_id(); k <= n; k += kWarp) g[k] = fma(own, factors[k], g[k]);
+    for (int k = m + 1 + lane_id(); k <= n; k += kWarp) g[k] = multiply_add(own, factors[k], g[k]);
     __syncwarp();
   }
 }

@@ -21,9 +21,15 @@ struct HessianArgs {
   double* tangent = nullptr;           ///< dA, like the factors.
   double* gradient_tangent = nullptr;  ///< dG, likewise.
   CudaEdges out;
+  WideSlots wide;  ///< With kWideHessianMatrices each.
 };
+
+inline constexpr int kWideHessianMatrices = 5;
 
 /// `most_shared` is how many bytes of shared memory a block may have.
 void launch_hessian(const HessianArgs& args, std::size_t most_shared, void* stream);
+
+/// The same for the sentences beyond the range of double. They need no factors, and no gradient.
+void launch_wide_hessian(const HessianArgs& args, void* stream);
 
 }  // namespace taproot::cuda

@@ -72,19 +72,22 @@ inline constexpr int kBlocksAtOnce = kChunk == 1                                
 template <typename T>
 __device__ inline bool wanted(const InferenceArgs& args, int b, std::int32_t status) {
   if (args.eliminate) return args.only == kEverySentence || status == args.only;
-  return status == kOk && (args.summary.in_double[b] != 0) == (sizeof(T) == sizeof(double));
+  return status == kOk &&
+         args.summary.scalar[b] == (sizeof(T) == sizeof(double) ? kInDouble : kInFloat);
 }
 
 /// From scores to keys: all that comes before an order is chosen. False, with the outcome written,
 /// if there is no answer. `weights` [n+1][n+1] is filled.
 template <typename T>
-__device__ inline bool prepare(const EdgeReader& scores, int n, bool single, double* weights,
-                               Block<T>& block, SentenceFacts& facts, CudaOutcome* outcome) {
+__device__ inline bool prepare(const EdgeReader& scores, int n, int max_n, bool single,
+                               double* weights, Block<T>& block, SentenceFacts& facts,
+                               CudaOutcome* outcome) {
   const auto fail = [&](std::int32_t status, int head, int modifier) {
     if (threadIdx.x == 0) *outcome = {status, head, modifier};
     return false;
   };
-  if (n < 1) return fail(kEmpty, -1, -1);
+  if (n < 0 || n > max_n) return fail(kCudaBadLength, -1, -1);
+  if (n == 0) return fail(kEmpty, -1, -1);
   choose_scales(scores, n, single, block.v, facts);
   if (facts.bad_cell != 0x7fffffff) {
     return fail(kBadScore, facts.bad_cell / (n + 1), facts.bad_cell % (n + 1));
@@ -97,17 +100,55 @@ __device__ inline bool prepare(const EdgeReader& scores, int n, bool single, dou
   return true;
 }
 
+/// Sets the caller's marginals to `value`: those of the sentence, or those beyond its length. Out
+/// of line, because few sentences need it and its registers would cost the others.
+__device__ __noinline__ inline void fill_marginals(const InferenceArgs& args, int b, int n,
+                                                   bool beyond, double value) {
+  const CudaEdges& edges = args.marginals[0];
+  if (edges.data == nullptr) return;
+  // Sentences that follow one another have no cells beyond their length.
+  const bool packed = edges.offsets != nullptr || edges.head_stride == 0;
+  const int max_n = args.batch.max_n;
+  const bool bad_length = n < 0 || n > max_n;
+  if (packed && (beyond || bad_length)) return;
+  const int own = bad_length ? max_n : n;
+  const int last = beyond ? max_n : own;
+  const EdgeWriter writer(edges, b, own);
+  for (int h = warp_id(); h <= last; h += warp_count()) {
+    for (int m = (beyond && h <= own ? own + 1 : 0) + lane_id(); m <= last; m += kWarp) {
+      writer.write(h, m, value);
+    }
+  }
+}
+
+/// The answers of a sentence without a tree, by one block. All threads have to call it.
+__device__ __noinline__ inline void answer_failure(const InferenceArgs& args, int b, int n) {
+  __syncthreads();  // Thread 0 has written the outcome.
+  const bool no_tree = args.summary.outcomes[b].status == kNoTree;
+  if (threadIdx.x == 0) {
+    write_number(args.log_partition, b, no_tree ? -HUGE_VAL : NAN);
+    write_number(args.entropy, b, NAN);
+  }
+  fill_marginals(args, b, n, false, no_tree ? 0.0 : NAN);
+}
+
+/// log Z, by one thread.
+__device__ inline void write_log_partition(const InferenceArgs& args, int b,
+                                           const SentenceFacts& facts, std::int32_t scalar) {
+  const Summary& to = args.summary;
+  const double log_z = detail::log_scaled(facts.mantissa, facts.exponent + facts.total_scale);
+  to.log_partition[b] = log_z;
+  write_number(args.log_partition, b, log_z);
+  to.scaled_log_partition[b] = detail::log_scaled(facts.mantissa, facts.exponent);
+  to.scalar[b] = scalar;
+}
+
 /// What the whole sentence has, by one block: log Z, and the vectors that go with the factors.
 template <typename T>
 __device__ inline void write_summary(const InferenceArgs& args, const SentenceOutput& out,
                                      const Block<T>& block, const SentenceFacts& facts) {
-  const Summary& to = args.summary;
   if (threadIdx.x == 0) {
-    const double log_z = detail::log_scaled(facts.mantissa, facts.exponent + facts.total_scale);
-    to.log_partition[out.b] = log_z;
-    if (args.log_partition != nullptr) args.log_partition[out.b] = log_z;
-    to.scaled_log_partition[out.b] = detail::log_scaled(facts.mantissa, facts.exponent);
-    to.in_double[out.b] = sizeof(T) == sizeof(double) ? 1 : 0;
+    write_log_partition(args, out.b, facts, sizeof(T) == sizeof(double) ? kInDouble : kInFloat);
   }
   for (int p = static_cast<int>(threadIdx.x); p <= out.n; p += static_cast<int>(blockDim.x)) {
     out.scale()[p] = p == 0 ? facts.root_scale : block.v.scale[p];
@@ -157,6 +198,7 @@ struct MarginalWriter {
   double* root_law;  ///< Null: the elimination has found it.
   const double* scale;
   double root_scale;
+  double factor;
   bool with_entropy;
 
   __device__ MarginalWriter(const InferenceArgs& args, const SentenceOutput& sentence,
@@ -169,13 +211,17 @@ struct MarginalWriter {
         root_law(sentence.single() && sentence.has_factors() ? nullptr : sentence.root_law()),
         scale(scales),
         root_scale(of_root),
-        with_entropy(args.summary.entropy != nullptr || args.entropy != nullptr) {}
+        factor(args.factor.data == nullptr ? 1.0 : read_number(args.factor, sentence.b)),
+        with_entropy(args.summary.entropy != nullptr || args.entropy.data != nullptr) {}
 
   __device__ double write(int h, int m, double g) const {
     double p = 0;
     if (m > 0 && m != h) p = weights[static_cast<std::int64_t>(h) * (n + 1) + m] * g;
-    p = detail::nearest_probability(p);
-    first.write(h, m, p);
+    return write_probability(h, m, detail::nearest_probability(p));
+  }
+
+  __device__ double write_probability(int h, int m, double p) const {
+    first.write(h, m, p * factor);
     second.write(h, m, p);
     if (h == 0 && m > 0 && root_law != nullptr) root_law[m - 1] = p;
     // An edge without probability counts 0, though its score may be -inf.
@@ -195,10 +241,10 @@ __device__ inline double sum_of_threads(double x, double* per_warp) {
 }
 
 /// By one thread. A sum that rounds below zero is 0.
-__device__ inline void write_entropy(const InferenceArgs& args, int b, double mean_score) {
-  const double entropy = detail::non_negative(args.summary.scaled_log_partition[b] - mean_score);
+__device__ inline void write_entropy(const InferenceArgs& args, int b, double x) {
+  const double entropy = detail::non_negative(x);
   if (args.summary.entropy != nullptr) args.summary.entropy[b] = entropy;
-  if (args.entropy != nullptr) args.entropy[b] = entropy;
+  write_number(args.entropy, b, entropy);
 }
 
 template <typename T, int kChunk, bool kShared>
@@ -210,13 +256,19 @@ __global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk, kBlocksAtOnc
   if (!wanted<T>(args, b, args.summary.outcomes[b].status)) return;
   const SentenceOutput out(args, b);
   const int n = out.n;
-  const Layout layout(n < 1 ? 1 : n, static_cast<int>(blockDim.x), kChunk, sizeof(T), kShared);
+  if (args.total && args.only == kEverySentence) fill_marginals(args, b, n, true, 0);
+  const Layout layout(min(max(n, 1), args.batch.max_n), static_cast<int>(blockDim.x), kChunk,
+                      sizeof(T), kShared);
   Block<T> block(memory, layout, kShared,
                  kShared ? nullptr : static_cast<T*>(args.matrices) + b * args.matrix_stride);
   Work<T>& w = block.w;
   if (args.eliminate) {
     const EdgeReader scores(args.batch, b, n);
-    if (!prepare(scores, n, out.single(), out.weights(), block, facts, out.outcome())) return;
+    if (!prepare(scores, n, args.batch.max_n, out.single(), out.weights(), block, facts,
+                 out.outcome())) {
+      if (args.total) answer_failure(args, b, n);
+      return;
+    }
     assign_positions(n, 0, block.v);
     gather(out.weights(), n, 0, block.v, w);
     factor<T, kChunk>(n, out.single(), w);
@@ -265,7 +317,9 @@ __global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk, kBlocksAtOnc
     mean_score += sum;
   }
   mean_score = sum_of_threads(mean_score, block.v.reduce);
-  if (threadIdx.x == 0) write_entropy(args, b, mean_score);
+  if (threadIdx.x == 0) {
+    write_entropy(args, b, args.summary.scaled_log_partition[b] - mean_score);
+  }
 }
 
 }  // namespace taproot::cuda

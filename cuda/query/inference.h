@@ -5,12 +5,20 @@
 
 #include <cstdint>
 
+#include "core/wide.h"
 #include "cuda/eliminate/factors.h"
 #include "cuda/eliminate/layout.h"
 
 namespace taproot::cuda {
 
 inline constexpr std::int32_t kEverySentence = -1;
+
+/// Global memory for sentences over Wide, as many at a time as there are slots.
+struct WideSlots {
+  detail::Wide* data = nullptr;
+  std::int64_t stride = 0;
+  int count = 0;
+};
 
 struct InferenceArgs {
   Batch batch;
@@ -21,16 +29,21 @@ struct InferenceArgs {
   bool reverse = false;
   /// Which sentences to eliminate: those of this status, or every one.
   std::int32_t only = kEverySentence;
-  /// The caller's memory, beside the object's; null: not wanted.
-  double* log_partition = nullptr;
-  double* entropy = nullptr;
+  /// The caller's memory, beside the object's; without data: not wanted.
+  CudaNumbers log_partition;
+  CudaNumbers entropy;
   /// The caller's and the object's; without data: not wanted.
   CudaEdges marginals[2];
+  ConstCudaNumbers factor;  ///< Of the caller's marginals; without data: 1.
+  /// Whether sentences without a tree get answers too, in the caller's memory, and cells beyond a
+  /// sentence's length 0.
+  bool total = false;
   /// G: [size][(max_n+1)^2], otherwise like the factors. If not null, the reverse pass writes this
   /// alone. Not by clusters.
   double* gradient = nullptr;
   void* matrices = nullptr;  ///< For sentences that shared memory cannot hold.
   std::int64_t matrix_stride = 0;
+  WideSlots wide;
 };
 
 /// Launches inference_kernel on the right shape. T is double or float.

@@ -36,11 +36,16 @@ __global__ void __launch_bounds__(512)
                            reinterpret_cast<T*>(memory + layout.slots),
                            reinterpret_cast<T*>(memory + layout.slots_e)};
   const bool leads = cluster.rank == 0;
+  if (args.total && args.only == kEverySentence && leads) fill_marginals(args, b, n, true, 0);
   const int first_row = cluster.rank + size * warp_id();
   const int row_step = size * warp_count();
   if (args.eliminate) {
     const EdgeReader scores(args.batch, b, n);
-    if (!prepare(scores, n, out.single(), out.weights(), block, facts, out.outcome())) return;
+    if (!prepare(scores, n, args.batch.max_n, out.single(), out.weights(), block, facts,
+                 out.outcome())) {
+      if (args.total && leads) answer_failure(args, b, n);
+      return;
+    }
     assign_positions(n, 0, block.v);
     gather(out.weights(), n, block.v, cluster, w);
     factor<T, kChunk>(n, out.single(), cluster, w);
@@ -87,7 +92,7 @@ __global__ void __launch_bounds__(512)
   if (leads && threadIdx.x == 0) {
     double total = 0;
     for (int r = 0; r < size; ++r) total += block.v.keys[r];
-    write_entropy(args, b, total);
+    write_entropy(args, b, args.summary.scaled_log_partition[b] - total);
   }
 #endif
 }

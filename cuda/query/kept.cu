@@ -41,6 +41,14 @@ __global__ void copy_root_law_kernel(Batch batch, Summary summary, double* to) {
   }
 }
 
+__global__ void outcomes_kernel(Summary summary, CudaOutcome* to, int size) {
+  const int b = global_thread();
+  if (b >= size) return;
+  const CudaOutcome outcome = summary.outcomes[b];
+  const bool wide = outcome.status == kOk && summary.scalar[b] == kInWide;
+  to[b] = wide ? CudaOutcome{kCudaOutOfRange, -1, -1} : outcome;
+}
+
 __global__ void refuse_kernel(CudaOutcome* outcomes, int size) {
   const int b = global_thread();
   if (b < size) outcomes[b] = {kCudaOutOfRange, -1, -1};
@@ -66,6 +74,13 @@ void launch_copy_root_law(const Batch& batch, const Summary& summary, double* to
   if (batch.size == 0) return;
   launch(&copy_root_law_kernel, static_cast<unsigned>(batch.size), kThreads, 0, stream, batch,
          summary, to);
+}
+
+void launch_outcomes_of_factors(const Batch& batch, const Summary& summary, CudaOutcome* to,
+                                void* stream) {
+  if (batch.size == 0) return;
+  launch(&outcomes_kernel, blocks_of(batch.size), kThreads, 0, stream, summary, to,
+         static_cast<int>(batch.size));
 }
 
 void launch_refusal(CudaOutcome* outcomes, std::size_t size, void* stream) {

@@ -16,6 +16,11 @@ void launch_copy(const Batch& batch, const CudaOutcome* outcomes, const CudaEdge
 /// p(0 -> m) of sentence b to to[b * max_n + m - 1].
 void launch_copy_root_law(const Batch& batch, const Summary& summary, double* to, void* stream);
 
+/// The outcomes of questions that need factors in float or double: those of the sentences, but
+/// kCudaOutOfRange for sentences beyond the range of double.
+void launch_outcomes_of_factors(const Batch& batch, const Summary& summary, CudaOutcome* to,
+                                void* stream);
+
 /// Says of all sentences that they are out of range.
 void launch_refusal(CudaOutcome* outcomes, std::size_t size, void* stream);
 

@@ -8,6 +8,7 @@
 #include "core/probability.h"
 #include "cuda/core/launch.h"
 #include "cuda/core/warp.cuh"
+#include "query/exact_log_prob.h"
 
 namespace taproot::cuda {
 namespace {
@@ -33,6 +34,20 @@ __device__ bool is_tree(std::uint16_t* node, std::uint16_t* above, int n, bool s
   bool up = true;
   for (int m = 1 + lane_id(); m <= n; m += kWarp) up = up && node[m] == 0;
   return __all_sync(kAllLanes, up);
+}
+
+// log p of a tree of a sentence beyond the range of double, whose scores may be large.
+__device__ double exact_log_prob(const LogProbArgs& args, int b, int n, const EdgeReader& scores,
+                                 const double* scale, const std::int32_t* heads) {
+  detail::ExactLogProb sum(args.summary.exponent[b]);
+  for (int m = 1; m <= n; ++m) {
+    const int h = heads[m - 1];
+    const double score = scores(h, m);
+    if (score == -HUGE_VAL) return score;
+    sum.add_score(score);
+    sum.add_scale(scale[m] + (h == 0 ? scale[0] : 0.0));
+  }
+  return sum.value(args.summary.mantissa[b]);
 }
 
 // One warp per tree.
@@ -67,7 +82,10 @@ __global__ void log_prob_kernel(const __grid_constant__ LogProbArgs args) {
     if (heads[0] == -1) {
       result = NAN;
     } else if (heads_exist && is_tree(node, node + args.batch.nodes(), n, args.batch.single())) {
-      result = detail::nearest_log_probability(total - args.summary.scaled_log_partition[b]);
+      const double log_p = args.summary.scalar[b] == kInWide
+                               ? exact_log_prob(args, b, n, scores, scale, heads)
+                               : total - args.summary.scaled_log_partition[b];
+      result = detail::nearest_log_probability(log_p);
     }
     if (lane_id() == 0) {
       args.out.data[b * args.out.sentence_stride + s * args.out.tree_stride] = result;

@@ -87,6 +87,32 @@ struct EdgeWriter {
   }
 };
 
+/// The number of sentence b; nothing happens if there is no memory for it.
+TAPROOT_HOST_DEVICE inline void write_number(const CudaNumbers& numbers, int b, double x) {
+  if (numbers.data == nullptr) return;
+  const std::int64_t at = b * numbers.stride;
+  if (numbers.is_double) {
+    static_cast<double*>(numbers.data)[at] = x;
+  } else {
+    static_cast<float*>(numbers.data)[at] = static_cast<float>(x);
+  }
+}
+TAPROOT_HOST_DEVICE inline double read_number(const ConstCudaNumbers& numbers, int b) {
+  const std::int64_t at = b * numbers.stride;
+  return numbers.is_double ? static_cast<const double*>(numbers.data)[at]
+                           : static_cast<double>(static_cast<const float*>(numbers.data)[at]);
+}
+
+/// Numbers of the sentences from `begin` on.
+template <typename Numbers>
+Numbers slice_numbers(const Numbers& numbers, std::size_t begin) {
+  Numbers piece = numbers;
+  if (numbers.data == nullptr) return piece;
+  piece.data =
+      element(numbers.data, numbers.is_double, static_cast<std::int64_t>(begin) * numbers.stride);
+  return piece;
+}
+
 /// Sentences [begin, begin + count) of a batch.
 inline Batch slice(const Batch& batch, std::size_t begin, std::size_t count) {
   Batch piece = batch;

@@ -11,6 +11,7 @@
 #include "core/exp_reduced.h"
 #include "core/format.h"
 #include "core/ln2.h"
+#include "core/wide.h"
 #include "cuda/core/warp.cuh"
 #include "cuda/scores/batch.h"
 #include "taproot/types.h"
@@ -37,6 +38,10 @@ struct Range<float> {
   static constexpr double kSafeBits = 80;
   static constexpr double kNegligibleBits = 40;
 };
+
+/// Wide has the range for everything; weights in double only choose its order of elimination.
+template <>
+struct Range<detail::Wide> : Range<double> {};
 
 /// Vectors of one sentence in shared memory, n + 1 entries each.
 struct Vectors {

@@ -108,6 +108,20 @@ struct ConstCudaEdges {
   const std::int64_t* offsets = nullptr;
 };
 
+/// A number per sentence in device memory: that of sentence b is element b * stride.
+struct CudaNumbers {
+  void* data = nullptr;
+  bool is_double = true;  ///< Else float.
+  std::ptrdiff_t stride = 1;
+};
+
+/// The same, to be read.
+struct ConstCudaNumbers {
+  const void* data = nullptr;
+  bool is_double = true;
+  std::ptrdiff_t stride = 1;
+};
+
 /// Trees in device memory: tree s of sentence b has its max_n heads at heads + b * sentence_stride
 /// + s * tree_stride. Beyond the sentence's length, and where there is no tree, heads are -1.
 struct CudaTreeBuffer {
@@ -131,9 +145,10 @@ struct CudaOutcome {
   std::int32_t head;
   std::int32_t modifier;
 };
-/// The sentence has an answer, but not within the range of double on the device, or it is too long
-/// for it. The CPU has the answer.
+/// The sentence has an answer, but the device cannot find it. The CPU has the answer.
 inline constexpr std::int32_t kCudaOutOfRange = 100;
+/// The sentence's length is negative, or larger than max_n.
+inline constexpr std::int32_t kCudaBadLength = 101;
 
 /// Where a sample without replacement goes, all in device memory: [size][k] and [size].
 struct CudaWithoutReplacement {
@@ -156,7 +171,9 @@ struct CudaWithoutReplacement {
 /// Questions are asked on a stream (a cudaStream_t; null is the default stream) and do not wait
 /// for the device. They may come from several threads and on several streams: this object makes
 /// each wait for the one before. The last stream must outlive the object. Sentences that are not ok
-/// leave their answers as they were.
+/// leave their answers as they were. Sentences beyond the range of double are answered over a wider
+/// scalar, on the device; only batches of sentences that are too long for the device are
+/// kCudaOutOfRange.
 ///
 /// Throws std::invalid_argument where memory that is written to is null.
 class TAPROOT_API CudaDependencyTrees {
@@ -183,13 +200,30 @@ class TAPROOT_API CudaDependencyTrees {
   /// where the first head is -1, which means that there is no tree.
   void log_prob(std::size_t k, const CudaTreeBuffer& trees, const CudaTreeValues& out,
                 void* stream);
-  /// As hessian_product() of taproot/query.h: the derivative of the marginals along `direction`,
-  /// whose values at edges that are forbidden are ignored. NaN if one of the other values is not
-  /// finite, also where no tree has that edge.
+  /// As hessian_product() of taproot/query.h: the derivative of the marginals along `direction`.
+  /// NaN where the CPU throws, which is if a value is not finite at an edge that some tree has.
   void hessian_product(const ConstCudaEdges& direction, const CudaEdges& out, void* stream);
+  /// E[sum of values[h][m] over the tree's edges], as expectation() of taproot/query.h.
+  void expectation(const ConstCudaEdges& values, double* out, void* stream);
+  /// As cross_entropy() and kl_divergence() of taproot/query.h, with this object as p. q must be on
+  /// the same device, with as many sentences, the same max_n and the same root rule; it may be this
+  /// object. A sentence has an answer where both are ok, and NaN if their lengths differ.
+  void cross_entropy(CudaDependencyTrees& q, double* out, void* stream);
+  void kl_divergence(CudaDependencyTrees& q, double* out, void* stream);
+  /// The tree of the largest score: argmax() of taproot/decode.h, and always the same tree. It
+  /// needs no elimination, and has outcomes of its own, which may be null. `out` has one tree per
+  /// sentence, of heads -1 where there is none. `score`, where it has memory, takes the sum of the
+  /// tree's scores, rounded once, or NaN.
+  void argmax(CudaOutcome* outcomes, const CudaTreeBuffer& out, const CudaNumbers& score,
+              void* stream);
+  /// The tree with the largest expected number of right heads, as mbr() of taproot/decode.h, from
+  /// the device's marginals, cut off below 2^-100; heads -1 where a sentence is not ok.
+  void mbr(const CudaTreeBuffer& out, void* stream);
   /// Trees first_tree, ..., first_tree + k - 1 of each sentence by Algorithm::kAuto: those that the
-  /// CPU samples for the same seed and ids.
-  void sample(std::size_t k, std::uint64_t seed, std::uint32_t first_tree,
+  /// CPU samples for the same seed and ids. It has outcomes of its own, which may be null:
+  /// sentences beyond the range of double, which only the CPU samples, are kCudaOutOfRange and have
+  /// heads -1.
+  void sample(std::size_t k, std::uint64_t seed, std::uint32_t first_tree, CudaOutcome* outcomes,
               const CudaTreeBuffer& out, void* stream);
   /// k trees per sentence by WithoutReplacementAlgorithm::kBeam. It has outcomes of its own, since
   /// a beam may be out of range where an elimination is not: batches with a sentence of more than
@@ -202,5 +236,56 @@ class TAPROOT_API CudaDependencyTrees {
  private:
   std::unique_ptr<Impl> impl_;
 };
+
+/// What a training step wants to know of a batch in device memory. Questions whose memory is null
+/// are not asked.
+struct CudaInference {
+  CudaScores scores;  ///< The ids are not used.
+  Precision precision = Precision::kFloat64;
+  CudaNumbers log_partition;
+  CudaNumbers entropy;
+  /// p(h -> m), which is also d log Z / d S[h][m]. Unless sentences follow one another (offsets, or
+  /// a head_stride of 0), cells beyond a sentence's length, up to max_n, are set to 0.
+  CudaEdges marginals;
+  /// If not null, the marginals of each sentence are multiplied by its factor: with d loss / d log
+  /// Z they are d loss / d S.
+  ConstCudaNumbers factor;
+  CudaOutcome* outcomes = nullptr;  ///< [size]
+};
+
+/// How many bytes of workspace cuda_infer() needs for this question on the current device. It
+/// depends on the sizes, on the precision and on which pointers are null, not on where they point.
+/// Throws std::invalid_argument where cuda_infer() does, and std::runtime_error without a device.
+TAPROOT_API std::size_t cuda_inference_bytes(const CudaInference& question);
+
+/// Answers the question on the current device: two launches, or three in float32, of which all but
+/// the first leave sentences alone that are done. It keeps nothing, allocates nothing, copies
+/// nothing to the host and does not wait, so that a CUDA graph can capture it; a replay reads the
+/// scores, lengths and factors anew. `workspace` is device memory of at least
+/// cuda_inference_bytes(question), aligned to 256 bytes, that nothing else uses until the stream
+/// has passed this call.
+///
+/// Every sentence gets an answer, and one without a tree does not harm the others:
+///   ok                        log Z, entropy and marginals, also beyond the range of double
+///   no_tree                   log Z = -inf, entropy NaN, marginals 0
+///   bad_score, empty          NaN in log Z, in the entropy and in the marginals of the sentence
+///   a length outside 0..max_n NaN likewise, in all (max_n+1)^2 marginals; kCudaBadLength
+///
+/// Throws std::invalid_argument where the scores or the workspace are null or too small, and where
+/// max_n is more than a block of the device has room for (some 3500 words on an H200).
+TAPROOT_API void cuda_infer(const CudaInference& question, void* workspace,
+                            std::size_t workspace_bytes, void* stream);
+
+/// CudaDependencyTrees::argmax() with all memory from the caller, for CUDA graphs: see
+/// cuda_infer().
+struct CudaArgmax {
+  CudaScores scores;                ///< The ids are not used.
+  CudaTreeBuffer trees;             ///< One tree per sentence.
+  CudaNumbers score;                ///< May be null.
+  CudaOutcome* outcomes = nullptr;  ///< [size]; may be null.
+};
+TAPROOT_API std::size_t cuda_argmax_bytes(const CudaArgmax& question);
+TAPROOT_API void cuda_argmax(const CudaArgmax& question, void* workspace,
+                             std::size_t workspace_bytes, void* stream);
 
 }  // namespace taproot

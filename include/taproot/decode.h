@@ -26,6 +26,10 @@ namespace taproot {
 TAPROOT_API Outcome argmax(const ScoreView& scores, RootRule root, TreeFamily family,
                            std::span<std::int32_t> heads, double* score, Workspace& workspace);
 
+/// The same among all trees.
+TAPROOT_API Outcome argmax(const ScoreView& scores, RootRule root, std::span<std::int32_t> heads,
+                           double* score, Workspace& workspace);
+
 /// A tree, and the sum of its scores rounded once.
 struct ScoredTree {
   Tree heads;

@@ -100,9 +100,11 @@ struct TreeOutput {
 /// on the number of threads. Several threads may ask one object at once.
 ///
 /// On a Cuda, the scores are sent to the device with the first question, and factors, log Z and
-/// marginals stay there. The device answers log_partition, marginals, entropy, log_prob, sample
-/// (auto) and sample_without_replacement (beam); other questions throw std::invalid_argument.
-/// Sentences beyond the range of double are answered by the CPU, and counted (CudaStatistics).
+/// marginals stay there. kbest, expected_attachment, expected_tries, expected_steps, label_marginals
+/// and factorization, sample by other algorithms than auto and sample_without_replacement by others
+/// than beam throw std::invalid_argument. Sentences beyond the range of double are sampled by the
+/// CPU, sentences that are too long for the device are answered by the CPU, and both are counted
+/// (CudaStatistics).
 ///
 /// Moved from, it may only be assigned to or destroyed.
 class TAPROOT_API DependencyTrees {

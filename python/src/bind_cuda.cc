@@ -117,10 +117,11 @@ class BoundTrees {
     const CudaTreeValues values{out.data(), 1, static_cast<std::ptrdiff_t>(size())};
     run([&] { trees_.log_prob(heads.shape(0), trees, values, at(stream)); });
   }
-  void sample(std::uint64_t seed, std::uint32_t first_tree, OnDevice<std::int32_t> heads,
-              std::uintptr_t stream) {
+  void sample(std::uint64_t seed, std::uint32_t first_tree, OnDevice<std::int32_t> outcomes,
+              OnDevice<std::int32_t> heads, std::uintptr_t stream) {
     const CudaTreeBuffer out = trees_in(heads);
-    run([&] { trees_.sample(heads.shape(0), seed, first_tree, out, at(stream)); });
+    CudaOutcome* const to = outcomes_in(outcomes);
+    run([&] { trees_.sample(heads.shape(0), seed, first_tree, to, out, at(stream)); });
   }
   void sample_without_replacement(std::uint64_t seed, OnDevice<std::int32_t> outcomes,
                                   OnDevice<std::int32_t> heads, OnDevice<double> log_prob,
@@ -193,6 +194,7 @@ nb::dict statistics_of(const Cuda& cuda) {
 // The status of an outcome on a device by its name, and "out_of_range".
 std::string status_name(int status) {
   if (status == kCudaOutOfRange) return "out_of_range";
+  if (status == kCudaBadLength) return "bad_length";
   return std::string(to_string(static_cast<Status>(status)));
 }
 
@@ -224,7 +226,7 @@ void init_trees(nb::module_& m) {
       .def("hessian_product", &BoundTrees::hessian_product, nb::arg("direction").noconvert(), out,
            "stream"_a)
       .def("log_prob", &BoundTrees::log_prob, heads, out, "stream"_a)
-      .def("sample", &BoundTrees::sample, "seed"_a, "first_tree"_a, heads, "stream"_a)
+      .def("sample", &BoundTrees::sample, "seed"_a, "first_tree"_a, outcomes, heads, "stream"_a)
       .def("sample_without_replacement", &BoundTrees::sample_without_replacement, "seed"_a,
            outcomes, heads, nb::arg("log_prob").noconvert(), nb::arg("gumbel").noconvert(),
            nb::arg("weights").noconvert(), nb::arg("kappa").noconvert(),

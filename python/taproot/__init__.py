@@ -22,7 +22,7 @@ from ._results import (
     horvitz_thompson_weight,
     inclusion_probability,
 )
-from ._scores import load_scores, save_scores
+from ._scores import load_label_scores, load_scores, save_scores
 from ._taproot import Cuda, CudaDependencyTrees, cuda_available, cuda_description
 from ._taproot import version as _version
 from ._threads import get_num_threads, set_num_threads
@@ -60,6 +60,7 @@ __all__ = [
     "inclusion_probability",
     "interval",
     "is_projective",
+    "load_label_scores",
     "load_scores",
     "read_conllu",
     "save_scores",

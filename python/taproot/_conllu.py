@@ -113,9 +113,14 @@ def write_conllu(
     *,
     label_names: Sequence[str] | None = None,
 ) -> None:
-    """Writes trees of sentences as CoNLL-U: one block per tree, with its number and log-probability as comments.
+    """Writes trees of sentences as CoNLL-U, one block per tree.
 
-    The file appears complete or not at all. The command line reads it, and every program that reads CoNLL-U.
+    Each block has the comment ``# sentence``, the number of its sentence. Several trees per sentence are numbered by
+    ``# sample``, or by ``# rank`` if they are those of ``kbest``, which also have their ``# score``. Those of
+    ``sample_without_replacement`` have ``# log_prob``, ``# gumbel`` and ``# weight``, and the last tree of a sentence
+    that has no others ``# exhausted``. Other trees are heads alone, so nothing is said of their probability.
+    ``# labeled`` says whether a block has labels where that is not obvious. The file appears complete or not at all.
+    The command line reads it, and every program that reads CoNLL-U.
 
     Parameters
     ----------
@@ -126,6 +131,7 @@ def write_conllu(
         The trees of a batch as ``argmax``, ``mbr`` and ``sample`` give them, (B, N) or (k, B, N); a list with the heads
         of each sentence; or the result of ``kbest`` or ``sample_without_replacement``. For a single sentence (n,) or
         (k, n). If not given, the heads and labels of the sentences. Trees of -1, which fill up batches, are left out.
+        Trees of a layout ``"+root"`` may have their entry of -1 for ROOT.
     labels
         Of the shape of the heads, texts or numbers; those of labeled trees need not be given.
     label_names
@@ -172,8 +178,10 @@ def write_conllu(
             tree = as_integers(entry, f"trees of sentence {b}")
             if several and (tree == -1).all():
                 continue
+            rooted = tree.ndim == 1 and tree.size > n > 0 and tree[0] == -1 and tree[n] >= 0  # A layout "+root".
+            tree = tree[1:] if rooted else tree
             _check_tree(tree, n, b, s if several else None)
-            texts = [] if labels_of is None else _texts(labels_of[b][s], n, b, label_names)
+            texts = [] if labels_of is None else _texts(labels_of[b][s], n, b, label_names, rooted)
             own = {name: float(of[b][s]) for name, of in numbers_of.items()}
             writer.tree(
                 b,
@@ -196,18 +204,31 @@ def _is_ragged(values: Any, single: bool) -> bool:
     return not single and isinstance(values, (list, tuple)) and all(np.ndim(tree) == 1 for tree in values)
 
 
+def count_words(trees: Int32) -> int:
+    """How many words trees (..., N) have, without their negative padding."""
+    words = np.flatnonzero((trees >= 0).any(tuple(range(trees.ndim - 1))))
+    return int(words[-1]) + 1 if words.size else 0
+
+
 def _check_tree(tree: Int32, n: int, b: int, s: int | None) -> None:
     which = f"sentence {b}" if s is None else f"sentence {b}, tree {s}"
-    if tree.ndim != 1 or tree.size < n or (tree[n:] != -1).any():
-        raise ValueError(f"{which}: the heads have shape {tree.shape}, but the sentence has {n} words")
+    if tree.ndim != 1:
+        raise ValueError(f"{which}: the heads have shape {tree.shape}, not ({n},)")
+    count = count_words(tree)
+    if tree.size < n or count > n or 0 < count < n:
+        hint = ""
+        if count == n + 1:
+            hint = '. If the first entry is ROOT\'s, as with a layout "+root", give trees[..., 1:]'
+        raise ValueError(f"{which}: the tree has {count} words, but the sentence has {n}{hint}")
     wrong = np.flatnonzero((tree[:n] < 0) | (tree[:n] > n))
     if wrong.size:
         i = int(wrong[0])
         raise ValueError(f"{which}, word {i + 1}: the head is {tree[i]}, not one of 0 (ROOT) to {n}")
 
 
-def _texts(labels: Any, n: int, b: int, names: Sequence[str] | None) -> list[str]:
+def _texts(labels: Any, n: int, b: int, names: Sequence[str] | None, rooted: bool) -> list[str]:
     row = list(labels)
+    row = row[1:] if rooted and len(row) > n else row
     if len(row) < n:
         raise ValueError(f"sentence {b} has {len(row)} labels, but {n} words")
     return [label_text(label, names, b, i) for i, label in enumerate(row[:n])]

@@ -39,7 +39,9 @@ class Drawing:
         return f"<{type(self).__name__}: {len(self.svg)} characters of SVG>"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the SVG to a file."""
+        """Writes the SVG to a file, whose name must end in ``.svg``; ``taproot show -o`` also writes PNG and PDF."""
+        if os.path.splitext(path)[1].lower() != ".svg":
+            raise ValueError(f"a drawing is saved as SVG: the name must end in .svg, unlike {os.fspath(path)!r}")
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.svg)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from . import _taproot
 from ._arrays import Int32, as_integers
-from ._conllu import Sentence, label_text
+from ._conllu import Sentence, count_words, label_text, read_conllu
 from ._results import BestTrees, LabeledTrees
 
 
@@ -35,11 +36,9 @@ class Attachment:
         return self.heads / self.words
 
     @property
-    def las(self) -> float:
-        """Labeled attachment score: the share of words with the right head and label."""
-        if self.labels is None:
-            raise ValueError("las needs labels of the trees and of the gold trees")
-        return self.labels / self.words
+    def las(self) -> float | None:
+        """Labeled attachment score: the share of words with the right head and label. None without labels."""
+        return None if self.labels is None else self.labels / self.words
 
     @property
     def exact_match(self) -> float:
@@ -93,15 +92,15 @@ def evaluate(
     trees
         Heads of shape (n,), (B, N) or (k, B, N), as ``argmax``, ``mbr`` and ``sample`` give them; or what they give
         with labels; or the result of ``kbest``; or a list with the heads of each sentence. Rows of -1 are not trees and
-        are left out.
+        are left out. Trees of a layout ``"+root"`` may have their entry of -1 for ROOT.
     gold
-        Heads likewise, one tree per sentence, or the sentences of ``read_conllu``. A word whose gold head is negative
-        is not counted.
+        Heads likewise, one tree per sentence, or the sentences of ``read_conllu``, or the path of a CoNLL-U file. A
+        word whose gold head is negative is not counted.
     labels, gold_labels
         The labels of the trees and of the gold trees, numbers or texts, of the shape of their heads. Those of labeled
         trees and of sentences need not be given.
     label_names
-        The names of numbered labels, where the gold labels are texts.
+        The names of numbered labels, needed where the other labels are texts.
 
     >>> found = taproot.evaluate([[2, 0, 2], [0, 1, -1]], [[2, 0, 2], [0, 0, -1]])
     >>> found.uas, found.exact_match
@@ -110,6 +109,8 @@ def evaluate(
     if isinstance(trees, (LabeledTrees, BestTrees)):
         labels = trees.labels if labels is None else labels
         trees = trees.heads
+    if isinstance(gold, (str, os.PathLike)):
+        gold = read_conllu(gold)
     if isinstance(gold, Sentence):
         gold = [gold]
     if isinstance(gold, (list, tuple)) and gold and isinstance(gold[0], Sentence):
@@ -131,17 +132,22 @@ def evaluate(
         n = gold_heads.shape[1]
         if len(gold_heads) != 1:
             raise ValueError(f"gold has {len(gold_heads)} trees of sentence {b}, not one")
+        width = heads.shape[1]
+        rooted = width > n and _has_root(heads)
+        heads = heads[:, 1:] if rooted else heads
         if heads.shape[1] < n or (heads[:, n:] != -1).any():
-            raise ValueError(f"sentence {b} has {heads.shape[1]} words in trees, but {n} in gold")
+            raise ValueError(
+                f"sentence {b} has {count_words(heads)} words in trees, but {n} in gold{_root_hint(width, n, rooted)}"
+            )
         for s, tree in enumerate(heads[:, :n]):
             if (tree == -1).all():
                 continue
             pair: tuple[Int32 | None, Int32 | None] = (None, None)
             if of_found is not None and of_wanted is not None:
-                pair = (
-                    numbers(_labels(of_found[b], s, n, "labels", b, label_names)),
-                    numbers(_labels(of_wanted[b], 0, n, "gold_labels", b, None)),
-                )
+                of_tree = _labels(of_found[b], s, n, "labels", b, rooted)
+                of_gold = _labels(of_wanted[b], 0, n, "gold_labels", b)
+                of_tree, of_gold = _alike(of_tree, of_gold, gold_heads[0], label_names, b)
+                pair = (numbers(of_tree), numbers(of_gold))
             sums += _taproot.evaluate(np.ascontiguousarray(tree), gold_heads[0], *pair)
     words, right, labeled, count, exact = (int(x) for x in sums)
     if words == 0:
@@ -149,12 +155,39 @@ def evaluate(
     return Attachment(words, right, None if of_found is None else labeled, count, exact)
 
 
-def _labels(of_sentence: Any, s: int, n: int, name: str, b: int, names: Sequence[str] | None) -> list[Any]:
-    row = of_sentence[s] if np.ndim(of_sentence) == 2 else of_sentence
+def _has_root(heads: Int32) -> bool:
+    """Whether trees [k][N+1] begin with ROOT's entry, -1, as those of a layout "+root" do; heads are 0 or more."""
+    trees = heads[(heads != -1).any(-1)]
+    return len(trees) > 0 and bool((trees[:, 0] == -1).all())
+
+
+def _root_hint(width: int, n: int, rooted: bool) -> str:
+    if abs(width - n) != 1 or rooted:
+        return ""
+    name = "trees" if width > n else "gold"
+    return f'. If the first entry of {name} is ROOT\'s, as with a layout "+root", give {name}[..., 1:]'
+
+
+def _labels(of_sentence: Any, s: int, n: int, name: str, b: int, rooted: bool = False) -> list[Any]:
+    row = list(of_sentence[s] if np.ndim(of_sentence) == 2 else of_sentence)
+    row = row[1:] if rooted and len(row) > n else row
     if len(row) < n:
         raise ValueError(f"{name} of sentence {b} has {len(row)} labels, but the sentence has {n} words")
-    found = [label if isinstance(label, str) else int(label) for label in list(row)[:n]]
-    return found if names is None else [label_text(label, names, b, i) for i, label in enumerate(found)]
+    return [label if isinstance(label, str) else int(label) for label in row[:n]]
+
+
+def _alike(
+    labels: list[Any], gold_labels: list[Any], gold: Int32, names: Sequence[str] | None, b: int
+) -> tuple[list[Any], list[Any]]:
+    """The labels of a tree and of its gold tree, numbers turned into texts where the others are texts."""
+    counted = np.flatnonzero(gold >= 0).tolist()
+    if not any(isinstance(of[i], str) for of in (labels, gold_labels) for i in counted):
+        return labels, gold_labels
+    pair = list(labels), list(gold_labels)
+    for of in pair:
+        for i in counted:
+            of[i] = label_text(of[i], names, b, i)
+    return pair
 
 
 Attachment.__module__ = evaluate.__module__ = "taproot"

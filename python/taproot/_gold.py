@@ -25,6 +25,35 @@ def check_gold(heads: Any, lengths: Any, root: str, arrangement: Arrangement) ->
         raise gold_error(_index(b, np.shape(lengths)), flat[b, : words[b]], root, arrangement, None)
 
 
+def check_root_is_counted(heads: Any, lengths: Any, arrangement: Arrangement) -> None:
+    """Raises where lengths of a layout "+root" seem to count words alone, which would drop each sentence's last word.
+
+    `heads` [..., N] are gold heads of words, `lengths` [...] numbers of words. A single head between a sentence's end
+    and negative padding gives it away. Padding may be anything, so without negative entries every sentence must have
+    such a head, followed by nothing but zeros, and one of the heads must not be 0.
+    """
+    if not arrangement.root:
+        return
+    flat, words = _flat(heads), np.reshape(lengths, -1)
+    n = flat.shape[-1]
+    shorter = words < n
+    if not shorter.any():
+        return
+    after = np.take_along_axis(flat, np.minimum(words, n - 1)[:, None], axis=-1)[:, 0]
+    later = np.arange(n) > words[:, None]
+    named = shorter & (after >= 0) & (after <= words + 1)
+    wrong = named & later.any(-1) & ((flat < 0) | ~later).all(-1)
+    if not wrong.any() and named.all() and (after > 0).any() and ((flat <= 0) | ~later).all():
+        wrong = named & (after > 0)
+    if wrong.any():
+        b = int(np.flatnonzero(wrong)[0])
+        raise ValueError(
+            f"heads{_index(b, np.shape(lengths))}: the length is {words[b] + 1}, ROOT and {words[b]} words, but word "
+            f"{words[b] + 1} has a head, too ({after[b]}): with '+root' lengths count ROOT, so give lengths + 1 if "
+            "yours count words"
+        )
+
+
 def check_heads(heads: Any, lengths: Any, arrangement: Arrangement) -> None:
     """Raises for the first of the trees `heads` [..., N] that has a head which is not 0 to n; rows of -1 are no trees.
 

@@ -174,8 +174,12 @@ class CudaTrees:
         if algorithm != "auto":
             raise ValueError(f'on a device there is the algorithm "auto" alone, not {algorithm!r}')
         heads = self._empty((as_count(k), self._batch, self._n), torch.int32)
-        self._trees.sample(as_seed(seed), 0, heads, self._stream)
-        return self._finished(heads, 1, lambda cpu, _: cpu.sample(k, seed))
+        outcomes = self._empty((self._batch, 3), torch.int32)
+        self._trees.sample(as_seed(seed), 0, outcomes, heads, self._stream)
+        rest = self._out_of_range(outcomes)
+        if rest:
+            heads[:, rest] = torch.from_numpy(self._on_cpu(rest).sample(k, seed)).to(heads)
+        return heads
 
     def sample_without_replacement(self, k: int, seed: int, algorithm: str) -> WithoutReplacementSample:
         if algorithm not in ("auto", "beam"):

@@ -18,7 +18,7 @@ from . import _distribution
 from . import _torch_operators as operators
 from ._constraints import allowed_edges
 from ._distribution import Root
-from ._gold import check_heads, check_named_heads, report_gold
+from ._gold import check_heads, check_named_heads, check_root_is_counted, report_gold
 from ._layouts import Arrangement, Layout, as_arrangement, check_square, check_tree_shape
 from ._torch_cuda import CudaTrees
 
@@ -249,6 +249,12 @@ class Sentences:
             counts, parts.total.reshape(-1)[edge], 0.0
         )
         return torch.where(forbidden, -torch.inf, found + shares.sum(-1))
+
+    def check_root_is_counted(self, heads: Tensor) -> None:
+        """Raises where the lengths do not count ROOT, as far as gold heads show it, and the layout has them do so."""
+        if self.arrangement.root:
+            own = self._words_of(heads, "heads", more=False)
+            check_root_is_counted(own.detach().cpu().numpy(), self.word_counts.cpu().numpy(), self.arrangement)
 
     def report_gold(self, found: Tensor, heads: Tensor) -> None:
         """Raises for the first gold tree of the caller's layout that has no log-probability."""

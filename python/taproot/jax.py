@@ -32,7 +32,7 @@ from . import _jax_operators as operators
 from ._arrays import as_count
 from ._constraints import allowed_edges
 from ._distribution import Algorithm, Root, WithoutReplacementAlgorithm
-from ._gold import check_gold, check_named_heads, report_gold
+from ._gold import check_gold, check_named_heads, check_root_is_counted, report_gold
 from ._layouts import Arrangement, Layout, as_arrangement, check_square, check_tree_shape
 from ._results import BestTrees, LabeledTrees
 from ._tensors import WithoutReplacementSample
@@ -555,10 +555,11 @@ def nll(
     """The loss of gold trees, -log p(heads), or -log p(heads, labels): a conditional random field in one call.
 
     ``heads`` and ``labels`` have shape (..., N); with a layout ``"+root"`` (..., N+1). What lies beyond a sentence's
-    length is not read, so they may be padded with 0, -1, -100 or anything else. Without ``labels`` the labels of
+    length does not matter, so they may be padded with 0, -1, -100 or anything else. Without ``labels`` the labels of
     ``label_scores`` are summed out. ``reduction``: ``"mean"`` divides the sum over sentences by their number, and
     ``"words"`` by the number of words; ``"sum"``; ``"none"`` gives shape (...). Gold heads that are not a tree raise a
     ``ValueError`` that names the sentence and the words where heads and lengths are not traced, also within ``grad``.
+    So do lengths that do not count ROOT, though the layout has an entry for it, if the gold heads' padding shows it.
     Under ``jit`` the loss of such heads is infinite and has no gradient, or NaN if a head cannot be; call the function
     once without ``jit`` to hear why.
 
@@ -575,6 +576,7 @@ def nll(
     trees = DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout)
     own = trees._trees_given(heads, "heads", more=False)
     if check and not _is_traced(own, trees._words):
+        check_root_is_counted(own, trees._words, trees._arrangement)
         check_gold(own, trees._words, root, trees._arrangement)
     found = trees.log_prob(heads, labels)
     if check and not _is_traced(own, trees._words, found) and not bool(jnp.isfinite(found).all()):

@@ -25,6 +25,7 @@ tensor([0.0000, 0.3333, 0.3333, 0.3333], dtype=torch.float64)
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, Literal
 
 import torch
@@ -34,7 +35,7 @@ from torch.distributions import kl
 
 from . import _distribution
 from . import _torch_operators as operators
-from ._arrays import as_seed
+from ._arrays import as_count, as_seed
 from ._distribution import Algorithm, Root, WithoutReplacementAlgorithm
 from ._gold import gold_error
 from ._layouts import Arrangement, Layout
@@ -160,11 +161,12 @@ def nll(
     """The loss of gold trees, -log p(heads), or -log p(heads, labels): a conditional random field in one call.
 
     ``heads`` and ``labels`` have shape (..., N); with a layout ``"+root"`` (..., N+1). What lies beyond a sentence's
-    length is not read, so they may be padded with 0, -1, -100 or anything else. Without ``labels`` the labels of
+    length does not matter, so they may be padded with 0, -1, -100 or anything else. Without ``labels`` the labels of
     ``label_scores`` are summed out. ``reduction``: ``"mean"`` divides the sum over sentences by their number, and
     ``"words"`` by the number of words; ``"sum"``; ``"none"`` gives shape (...). Gold heads that are not a tree, or that
     use a forbidden edge, raise a ``ValueError`` that names the sentence and the words; with ``check=False`` their loss
-    is infinite and has no gradient.
+    is infinite and has no gradient. Lengths that do not count ROOT, though the layout has an entry for it, raise one
+    where the padding of the gold heads shows it.
 
     >>> import torch, taproot.torch
     >>> scores = torch.zeros(2, 4, 4, requires_grad=True)         # [sentence, dependent, head], ROOT first
@@ -178,6 +180,8 @@ def nll(
         raise ValueError(f'reduction must be "mean", "words", "sum" or "none", not {reduction!r}')
     sentences = Sentences(scores, lengths, root, constraints, label_scores, layout)
     gold = torch.as_tensor(heads)
+    if check and lengths is not None:
+        sentences.check_root_is_counted(gold)
     found = sentences.log_prob(gold, None if labels is None else torch.as_tensor(labels), more=False)
     if check and not bool(found.isfinite().all()):
         sentences.report_gold(found, gold)
@@ -475,8 +479,11 @@ class DependencyTrees(torch.distributions.Distribution):
     def sample(self, sample_shape: Any = (), seed: Any = None, algorithm: Algorithm = "auto") -> Any:
         """Trees sampled independently, shape sample_shape + batch_shape + (N,); with ``label_scores`` also labels.
 
-        ``seed`` is an integer or a ``torch.Generator``; without one, PyTorch's own generator is used.
+        ``sample_shape`` may be an integer, k for (k,). ``seed`` is an integer or a ``torch.Generator``; without one,
+        PyTorch's own generator is used.
         """
+        if isinstance(sample_shape, Integral):
+            sample_shape = (as_count(sample_shape, "sample_shape"),)
         leading = torch.Size(sample_shape)
         return _trees_of(
             self._sentences, self._sentences.decoder.sample(leading.numel(), _seed(seed), algorithm), leading

@@ -54,3 +54,12 @@ def test_labels_stand_on_the_edges() -> None:
         DependencyTrees(np.zeros((4, 4))).draw(WORDS, labels=labels)
     with pytest.raises(ValueError, match="words must be 3, one per word, not 2"):
         d.draw("She saw")
+
+
+def test_drawings_are_saved_as_svg_alone(tmp_path):
+    drawing = taproot.TreeDrawing([2, 0, 2], "She saw stars")
+    drawing.save(tmp_path / "tree.svg")
+    assert (tmp_path / "tree.svg").read_text().startswith("<svg")
+    with pytest.raises(ValueError, match=r"must end in \.svg"):
+        drawing.save(tmp_path / "tree.png")
+    assert not (tmp_path / "tree.png").exists()

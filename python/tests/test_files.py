@@ -96,7 +96,10 @@ def test_conllu_messages(tmp_path: Path) -> None:
     out = tmp_path / "out.conllu"
     for arguments, expected in [
         (([[2, 0]],), "there are trees of 1 sentences, and words of 2"),
-        (([[2, 0], [2, 0]],), r"sentence 1: the heads have shape \(2,\), but the sentence has 3 words"),
+        (([[2, 0], [2, 0]],), "sentence 1: the tree has 2 words, but the sentence has 3$"),
+        ((np.array([[2, 0, -1, -1], [2, 0, -1, -1]]),), "sentence 1: the tree has 2 words, but the sentence has 3$"),
+        ((np.array([[2, 0, 1, -1], [2, 0, 2, -1]]),), r"the tree has 3 words, but .* give trees\[..., 1:\]"),
+        ((np.array([[-1, -1, -1], [2, 0, 2]]),), "sentence 0, word 1: the head is -1"),
         (([[2, 0], [3, 3, 4]],), r"sentence 1, word 3: the head is 4, not one of 0 \(ROOT\) to 3"),
         (([[2, 0], [3, 3, 0]], [[0, 1], [0, 0, 2]]), "labels are numbers, so label_names must give their names"),
         ((None,), "trees must be given for sentences that are words alone"),
@@ -182,6 +185,41 @@ def test_scores(tmp_path: Path) -> None:
         again = taproot.load_scores(path)
         assert again[0].dtype == np.asarray(value[0]).dtype
         np.testing.assert_array_equal(again[0], scores[0].astype(again[0].dtype))
+
+
+@pytest.mark.parametrize("layout", ["dependent-head", "head-dependent+root", "dependent-head+root"])
+def test_scores_of_other_layouts(layout: Any, tmp_path: Path) -> None:
+    scores, lengths = batch()
+    labels = np.random.default_rng(1).normal(size=(2, 5, 5, 3))
+    ours, theirs = tmp_path / "ours.npz", tmp_path / "theirs.npz"
+    taproot.save_scores(ours, scores, lengths, labels)
+    turned = layout.startswith("dependent")
+    given, given_labels = (scores.swapaxes(1, 2), labels.swapaxes(1, 2)) if turned else (scores, labels)
+    taproot.save_scores(theirs, given, lengths + layout.endswith("root"), given_labels, layout=layout)
+    of_list = [given[b, : n + 1, : n + 1] for b, n in enumerate(lengths)]
+    for found, expected in [
+        (taproot.load_scores(theirs), taproot.load_scores(ours)),
+        (taproot.load_label_scores(theirs), taproot.load_label_scores(ours)),
+    ]:
+        for one, matrix in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, matrix)
+    taproot.save_scores(theirs, of_list, layout=layout)
+    np.testing.assert_array_equal(taproot.load_scores(theirs)[1], scores[1, :3, :3])
+
+
+def test_label_scores_alone(tmp_path: Path) -> None:
+    found = taproot.load_label_scores(ROOT / "data/demo_labels.npz")
+    matrices = taproot.load_scores(ROOT / "data/demo.npz")
+    count = len((ROOT / "data/labels.txt").read_text().split())
+    assert [array.shape for array in found] == [(*matrix.shape, count) for matrix in matrices]
+    assert DependencyTrees(matrices, label_scores=found).argmax().labels.max() < count
+    with pytest.raises(ValueError, match="no array 'scores', only .*load_label_scores"):
+        taproot.load_scores(ROOT / "data/demo_labels.npz")
+    np.save(tmp_path / "one.npy", found[0])
+    np.savez(tmp_path / "no_lengths.npz", label_scores=found[0])
+    for name, message in [("one.npy", "is an .npy array"), ("no_lengths.npz", "no array 'lengths'")]:
+        with pytest.raises(ValueError, match=message):
+            taproot.load_label_scores(tmp_path / name)
 
 
 def test_scores_of_others(tmp_path: Path) -> None:
@@ -270,12 +308,18 @@ def test_evaluate(two: Path) -> None:
     found = taproot.evaluate(heads, gold)
     assert (found.words, found.heads, found.trees, found.exact, found.labels) == (6, 5, 2, 1, None)
     assert found.uas == 5 / 6 and found.exact_match == 0.5
-    with pytest.raises(ValueError, match="las needs labels"):
-        print(found.las)
+    assert found.las is None
+    assert taproot.evaluate(heads, two) == taproot.evaluate(heads, str(two)) == found
     names = ["nsubj", "aux", "root", "obj", "expl"]
     labels = np.array([[0, 1, 2, 0], [3, 2, -1, -1]])
     trees = taproot.LabeledTrees(heads, labels)
     assert taproot.evaluate(trees, gold, label_names=names).las == 4 / 6
+    assert taproot.evaluate(trees, heads, gold_labels=labels, label_names=names).las == 1
+    texts = [["nsubj", "aux", "root", "obj"], ["expl", "root"]]
+    assert taproot.evaluate(heads, gold, texts, labels, label_names=names).labels == 4
+    for given in [(trees, gold), (heads, gold, texts, labels)]:
+        with pytest.raises(ValueError, match="labels are numbers, so label_names must give their names"):
+            taproot.evaluate(*given)
     assert taproot.evaluate(heads, gold, [["nsubj"] * 4, ["expl", "root"]]).labels == 3
     assert taproot.evaluate(heads[0], gold[0]).uas == 3 / 4
     assert taproot.evaluate(np.stack([heads, heads]), gold).words == 12
@@ -292,12 +336,34 @@ def test_evaluate(two: Path) -> None:
     assert taproot.evaluate(d.kbest(5), gold).trees == 7
 
 
+def test_trees_with_an_entry_for_root(two: Path, tmp_path: Path) -> None:
+    gold = taproot.read_conllu(two)
+    scores, lengths = batch()
+    names = ["a", "b", "c"]
+    labels = np.random.default_rng(1).normal(size=(2, 5, 5, 3))
+    d = DependencyTrees(scores, lengths, label_scores=labels)
+    e = DependencyTrees(scores, lengths + 1, label_scores=labels, layout="head-dependent+root")
+    padded = np.array([[3, 3, 0, 3], [2, 0, -100, -100]])
+    plain, rooted = tmp_path / "plain.conllu", tmp_path / "rooted.conllu"
+    for ask in (lambda x: x.argmax(), lambda x: x.sample(4, seed=1), lambda x: x.kbest(3)):
+        ours, theirs = ask(d), ask(e)
+        assert theirs.heads.shape[-1] == ours.heads.shape[-1] + 1
+        taproot.write_conllu(plain, gold, ours, label_names=names)
+        taproot.write_conllu(rooted, gold, theirs, label_names=names)
+        assert rooted.read_text() == plain.read_text()
+        given = {"label_names": [*names[:2], "root"]}
+        assert taproot.evaluate(theirs, gold, **given) == taproot.evaluate(ours, gold, **given)
+        for of_gold in (padded, np.pad(padded, ((0, 0), (1, 0)), constant_values=-100)):
+            assert taproot.evaluate(theirs.heads, of_gold) == taproot.evaluate(ours.heads, padded)
+
+
 def test_evaluate_messages(two: Path) -> None:
     gold = taproot.read_conllu(two)
     for arguments, expected in [
         (([[3, 3, 0, 2]], gold), "there are trees of 1 sentences, and gold trees of 2"),
         (([[3, 3, 0, 2], [1]], gold), "sentence 1 has 1 words in trees, but 2 in gold"),
-        (([[3, 3, 0, 2], [2, 0, 1]], gold), "sentence 1 has 3 words in trees, but 2 in gold"),
+        (([[3, 3, 0, 2], [2, 0, 1]], gold), r"sentence 1 has 3 words in trees, but 2 in gold.*give trees\[..., 1:\]"),
+        (([[2, 0, 2]], [[-1, 2, 0, 2]]), r"sentence 0 has 3 words in trees, but 4 in gold.*give gold\[..., 1:\]"),
         (([[2, 0]], [[-1, -1]]), "there is nothing to compare: no word of a tree has a gold head"),
         (([[2, 0]], [[2, 0]], [[1, 2]]), "labels and gold_labels must be given both, or neither"),
         (([[2, 0]], [[2, 0]], [[1, 2]], [[1]]), "gold_labels of sentence 0 has 1 labels, but the sentence has 2 words"),

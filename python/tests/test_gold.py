@@ -95,3 +95,41 @@ def test_the_support_of_a_distribution_says_why() -> None:
     d = tt.DependencyTrees(torch.zeros(2, 5, 5), LENGTHS, validate_args=True)
     with pytest.raises(ValueError, match=r"support.*heads\[2, 1\]: words 1 and 3 hang off ROOT"):
         d.log_prob(torch.tensor([[GOOD, [0, 1, 1, 1]], [GOOD, [0, 1, 1, 1]], [GOOD, [0, 1, 0, 1]]]))
+
+
+# Gold with an entry for ROOT, and lengths that count words alone; None where a batch does not show it.
+SHORT = [
+    ([[-1, 2, 0, 2, -1], [-1, 2, 0, -1, -1]], [3, 2], r"heads\[0\]: the length is 3, .* word 3 has a head, too \(2\)"),
+    ([[0, 2, 0, 2, 3], [0, 2, 0, -100, -100]], [4, 2], r"heads\[1\]: the length is 2"),
+    ([[-1, 2, 0, 2, 3]], [4], r"heads\[0\]: the length is 4"),  # One sentence, or several of one length.
+    ([[0, 2, 0, 2, 3], [0, 2, 0, 1, 0]], [4, 3], r"heads\[0\]: the length is 4"),  # Padded with 0.
+    ([[-1, 0, -1]], [1], r"heads\[0\]: the length is 1"),
+    ([[0, 2, 0, 2, 3], [0, 2, 0, 0, 0]], [5, 3], None),
+    ([[0, 2, 0, 2, 0], [0, 2, 0, 0, 0]], [4, 3], None),  # Padded beyond the longest.
+    ([[0, 2, 0, 2, 9], [0, 2, 0, 9, 9]], [4, 3], None),
+    ([[-1, 2, 0, 2, 3], [-1, 2, 0, -1, -1]], [5, 3], None),
+]
+
+
+@pytest.mark.parametrize(("gold", "lengths", "message"), SHORT)
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_lengths_that_do_not_count_root(library: str, gold: Any, lengths: Any, message: str | None) -> None:
+    pytest.importorskip(library)
+    if library == "torch":
+        import torch
+
+        import taproot.torch as adapter
+
+        make: Any = torch.tensor
+    else:
+        import taproot.jax as adapter  # type: ignore[no-redef]
+
+        make = np.array
+    side = len(gold[0])
+    scores = make(np.zeros((len(gold), side, side), np.float32))
+    given = (scores, make(gold), make(lengths))
+    if message is None:
+        assert adapter.nll(*given, layout="dependent-head+root") >= 0
+        return
+    with pytest.raises(ValueError, match=message + r".*with '\+root' lengths count ROOT"):
+        adapter.nll(*given, layout="dependent-head+root")

@@ -186,6 +186,7 @@ def test_torch(layout: Any, padding: int, scores: Any) -> None:
     np.testing.assert_array_equal(d.marginals().detach(), e.marginals())
     np.testing.assert_array_equal(d.argmax(), e.argmax())
     np.testing.assert_array_equal(d.sample((3,), seed=1), e.sample(3, seed=1))
+    np.testing.assert_array_equal(d.sample(3, seed=1), e.sample(3, seed=1))
     np.testing.assert_array_equal(
         d.sample_without_replacement(3, seed=1).heads, e.sample_without_replacement(3, 1).heads
     )

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
+#include "query/wide_entry.h"
 #include "taproot/cuda.h"
 #include "taproot/dependency_trees.h"
 
@@ -22,9 +24,22 @@ class DeviceBatch {
   virtual void log_partition(std::span<double> out) = 0;
   virtual void entropy(std::span<double> out) = 0;
   virtual void marginals(std::span<const EdgeMatrix> out) = 0;
+  virtual void root_marginals(std::span<double* const> out) = 0;
+  /// NaN for a sentence whose direction is not finite where it matters.
+  virtual void hessian_product(std::span<const ConstEdgeMatrix> direction,
+                               std::span<const EdgeMatrix> out) = 0;
+  virtual void expectation(std::span<const ConstEdgeMatrix> values, std::span<double> out) = 0;
+  /// Of this batch and `q`, which must be on the same device and of the same shape.
+  virtual void divergence(DeviceBatch& q, Divergence kind, std::span<double> out) = 0;
   /// Of trees that are checked here, on the host: -inf for those that are not trees.
   virtual void log_prob(std::size_t k, std::span<const TreeBuffer> heads,
                         std::span<double* const> out, std::ptrdiff_t out_stride) = 0;
+  /// The best tree by `scores` or, if that is empty, by the scores of the batch. heads and, where
+  /// asked for, score. It needs no elimination, and returns outcomes of its own.
+  virtual std::vector<Outcome> argmax(std::span<const ScoreView> scores,
+                                      std::span<const TreeOutput> out) = 0;
+  /// heads alone.
+  virtual void mbr(std::span<const TreeOutput> out) = 0;
   /// By auto. heads and, where asked for, log_prob; labels and padding are the caller's.
   virtual void sample(std::size_t k, const SampleOptions& options,
                       std::span<const TreeOutput> out) = 0;

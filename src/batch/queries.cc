@@ -20,18 +20,24 @@ namespace {
 
 std::size_t side(int n) { return static_cast<std::size_t>(n) + 1; }
 
-// Numbers from the device, with NaN for the sentences that have no answer.
-template <typename Ask>
-std::vector<Outcome> ask_device(DependencyTrees::Impl& d, std::span<double> out,
-                                const char* function, Ask&& question) {
-  d.require_entries(out.size(), function, "out");
+// Answers from the device; lost(b) for the sentences that have none.
+template <typename Ask, typename Lost>
+std::vector<Outcome> ask_device(DependencyTrees::Impl& d, Ask&& question, Lost&& lost) {
   std::vector<Outcome> outcomes(d.size());
   question();
   d.device->outcomes(outcomes);
   for (std::size_t b = 0; b < d.size(); ++b) {
-    if (!outcomes[b].ok()) out[b] = NAN;
+    if (!outcomes[b].ok()) lost(b);
   }
   return outcomes;
+}
+
+// The same for a number per sentence.
+template <typename Ask>
+std::vector<Outcome> ask_device(DependencyTrees::Impl& d, std::span<double> out,
+                                const char* function, Ask&& question) {
+  d.require_entries(out.size(), function, "out");
+  return ask_device(d, question, [&](std::size_t b) { out[b] = NAN; });
 }
 
 void fill(const EdgeMatrix& to, std::size_t rows, std::size_t columns, double value) {
@@ -128,7 +134,11 @@ std::vector<Outcome> DependencyTrees::expected_steps(std::span<double> out) {
 
 std::vector<Outcome> DependencyTrees::expectation(std::span<const ConstEdgeMatrix> values,
                                                   std::span<double> out) {
-  impl_->require_entries(values.size(), "expectation", "values");
+  Impl& d = *impl_;
+  d.require_entries(values.size(), "expectation", "values");
+  if (d.device != nullptr) {
+    return ask_device(d, out, "expectation", [&] { d.device->expectation(values, out); });
+  }
   return ask_numbers(*impl_, Needs::kMarginals, "expectation", out,
                      [&](std::size_t b, const Factorization& f, ThreadMemory& own) {
                        std::vector<double> memory;
@@ -142,13 +152,26 @@ namespace {
 using PairQuery = double (*)(const Factorization&, const Factorization&, Workspace&);
 
 std::vector<Outcome> ask_pair(DependencyTrees::Impl& p, DependencyTrees::Impl& q,
-                              const char* function, std::span<double> out, PairQuery query) {
+                              const char* function, std::span<double> out, PairQuery query,
+                              detail::Divergence kind) {
   detail::require(p.size() == q.size(), function, "the two batches differ in size");
   detail::require(p.root == q.root, function, "the two batches differ in their root rule");
   for (std::size_t b = 0; b < p.size(); ++b) {
     if (p.scores[b].n() != q.scores[b].n()) {
       detail::misuse(function, "sentence " + std::to_string(b) + " differs in length");
     }
+  }
+  if (p.device != nullptr && q.device != nullptr) {
+    std::vector<Outcome> outcomes =
+        ask_device(p, out, function, [&] { p.device->divergence(*q.device, kind, out); });
+    std::vector<Outcome> of_q(q.size());
+    q.device->outcomes(of_q);
+    for (std::size_t b = 0; b < outcomes.size(); ++b) {
+      if (!outcomes[b].ok() || of_q[b].ok()) continue;
+      outcomes[b] = of_q[b];
+      out[b] = NAN;
+    }
+    return outcomes;
   }
   static_cast<void>(q.threads(function));
   if (&p != &q && q.keep && !q.factored.done()) {
@@ -174,11 +197,13 @@ std::vector<Outcome> ask_pair(DependencyTrees::Impl& p, DependencyTrees::Impl& q
 }  // namespace
 
 std::vector<Outcome> DependencyTrees::cross_entropy(DependencyTrees& q, std::span<double> out) {
-  return ask_pair(*impl_, *q.impl_, "cross_entropy", out, &taproot::cross_entropy);
+  return ask_pair(*impl_, *q.impl_, "cross_entropy", out, &taproot::cross_entropy,
+                  detail::Divergence::kCrossEntropy);
 }
 
 std::vector<Outcome> DependencyTrees::kl_divergence(DependencyTrees& q, std::span<double> out) {
-  return ask_pair(*impl_, *q.impl_, "kl_divergence", out, &taproot::kl_divergence);
+  return ask_pair(*impl_, *q.impl_, "kl_divergence", out, &taproot::kl_divergence,
+                  detail::Divergence::kRelativeEntropy);
 }
 
 std::vector<Outcome> DependencyTrees::marginals(std::span<const EdgeMatrix> out) {
@@ -187,15 +212,9 @@ std::vector<Outcome> DependencyTrees::marginals(std::span<const EdgeMatrix> out)
   const auto lost = [&](std::size_t b) {
     fill(out[b], side(d.scores[b].n()), side(d.scores[b].n()), NAN);
   };
-  if (d.device != nullptr) {
-    d.device->marginals(out);
-    std::vector<Outcome> outcomes(d.size());
-    d.device->outcomes(outcomes);
-    for (std::size_t b = 0; b < d.size(); ++b) {
-      if (!outcomes[b].ok()) lost(b);
-    }
-    return outcomes;
-  }
+  if (d.device != nullptr)
+    return ask_device(
+        d, [&] { d.device->marginals(out); }, lost);
   return ask(
       d, Needs::kMarginals, "marginals",
       [&](std::size_t b, const Factorization& f, ThreadMemory& own) {
@@ -212,6 +231,10 @@ std::vector<Outcome> DependencyTrees::hessian_product(std::span<const ConstEdgeM
   const auto lost = [&](std::size_t b) {
     fill(out[b], side(d.scores[b].n()), side(d.scores[b].n()), NAN);
   };
+  if (d.device != nullptr) {
+    return ask_device(
+        d, [&] { d.device->hessian_product(direction, out); }, lost);
+  }
   return ask(
       d, Needs::kFactors, "hessian_product",
       [&](std::size_t b, const Factorization& f, ThreadMemory& own) {
@@ -229,12 +252,16 @@ std::vector<Outcome> DependencyTrees::hessian_product(std::span<const ConstEdgeM
 std::vector<Outcome> DependencyTrees::root_marginals(std::span<double* const> out) {
   Impl& d = *impl_;
   d.require_entries(out.size(), "root_marginals", "out");
+  const auto lost = [&](std::size_t b) { std::fill_n(out[b], d.words(b), NAN); };
+  if (d.device != nullptr)
+    return ask_device(
+        d, [&] { d.device->root_marginals(out); }, lost);
   return ask(
       d, d.root == RootRule::kMulti ? Needs::kMarginals : Needs::kFactors, "root_marginals",
       [&](std::size_t b, const Factorization& f, ThreadMemory& own) {
         taproot::root_marginals(f, {out[b], d.words(b)}, own.workspace);
       },
-      [&](std::size_t b) { std::fill_n(out[b], d.words(b), NAN); });
+      lost);
 }
 
 std::vector<Outcome> DependencyTrees::label_marginals(std::span<const EdgeMatrix> out) {

@@ -4,13 +4,15 @@
 #include <cmath>
 #include <cstddef>
 
+#include "core/host_device.h"
+
 namespace taproot::detail {
 
 /// An exact sum of doubles, kept as partial sums whose bits do not overlap (Shewchuk 1997). Terms
 /// must be finite, and no partial sum may overflow.
 class ExactSum {
  public:
-  void add(double x) {
+  TAPROOT_HOST_DEVICE void add(double x) {
     if (size_ == kMost) compress();
     std::size_t kept = 0;
     for (std::size_t i = 0; i < size_; ++i) {
@@ -24,21 +26,21 @@ class ExactSum {
     if (x != 0) parts_[kept++] = x;
     size_ = kept;
   }
-  void add(const ExactSum& other) {
+  TAPROOT_HOST_DEVICE void add(const ExactSum& other) {
     for (std::size_t i = 0; i < other.size_; ++i) add(other.parts_[i]);
   }
-  void subtract(const ExactSum& other) {
+  TAPROOT_HOST_DEVICE void subtract(const ExactSum& other) {
     for (std::size_t i = 0; i < other.size_; ++i) add(-other.parts_[i]);
   }
 
   /// The sign of the sum: -1, 0 or 1.
-  int sign() const {
+  TAPROOT_HOST_DEVICE int sign() const {
     if (size_ == 0) return 0;
     return parts_[size_ - 1] > 0 ? 1 : -1;
   }
 
   /// The double nearest to the sum; ties go to even.
-  double value() const {
+  TAPROOT_HOST_DEVICE double value() const {
     if (size_ == 0) return 0;
     std::size_t i = size_ - 1;
     double sum = parts_[i];
@@ -63,7 +65,7 @@ class ExactSum {
   // of doubles span 2100 bits, so 40 such parts represent any sum.
   static constexpr std::size_t kMost = 48;
 
-  void compress() {
+  TAPROOT_HOST_DEVICE void compress() {
     double packed[kMost];
     std::size_t first = kMost;  // Filled from the back, because the largest part comes first.
     double top = parts_[size_ - 1];

@@ -56,6 +56,11 @@ Outcome argmax(const ScoreView& scores, RootRule root, TreeFamily family,
   return outcome;
 }
 
+Outcome argmax(const ScoreView& scores, RootRule root, std::span<std::int32_t> heads, double* score,
+               Workspace& workspace) {
+  return argmax(scores, root, TreeFamily::kAll, heads, score, workspace);
+}
+
 ScoredTree argmax(const ScoreView& scores, RootRule root, TreeFamily family) {
   ScoredTree tree{Tree(static_cast<std::size_t>(scores.n())), 0};
   Workspace workspace;

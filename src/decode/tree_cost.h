@@ -33,7 +33,7 @@ struct TreeCost {
 };
 
 /// The pseudo-random number of an edge, which has 50 bits: the mixer of SplitMix64.
-inline std::uint64_t order_of(Edge edge) {
+TAPROOT_HOST_DEVICE inline std::uint64_t order_of(Edge edge) {
   std::uint64_t x =
       static_cast<std::uint64_t>(edge.head) << 32 | static_cast<std::uint32_t>(edge.modifier);
   x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;

@@ -160,7 +160,8 @@ double mean_log(const FactorData& p, const FactorData& q) {
   load_diagonals(c, p.table.row(0), p.table.ld, Entry(0), [&](int h, int m, double) {
     // An edge that q forbids is in no tree of p, so p may forbid it, too.
     const bool allowed = q.table.allows(h, m);
-    return Entry(allowed ? wide_weight(p.table, h, m) : Wide(0.0), wide_weight(q.table, h, m), 0);
+    return Entry(
+        WideEntry{allowed ? wide_weight(p.table, h, m) : Wide(0.0), wide_weight(q.table, h, m), 0});
   });
   inside_simply(c);
   return c.total().gap;

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "core/check.h"
-#include "core/exact_sum.h"
 #include "core/ln2.h"
+#include "query/exact_log_prob.h"
 #include "query/query.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -45,39 +45,17 @@ HWY_EXPORT(tree_score);
 
 namespace {
 
-// Subtracts x * y without rounding, unless it underflows.
-void subtract_product(ExactSum& sum, double x, double y) {
-  const double product = x * y;
-  sum.add(-product);
-  sum.add(-std::fma(x, y, -product));
-}
-
-// Subtracts k ln 2, with ln 2 to 160 bits.
-void subtract_k_ln2(ExactSum& sum, double k) {
-  subtract_product(sum, k, kLn2);
-  subtract_product(sum, k, kLn2Low);
-  sum.add(-k * kLn2Lower);
-}
-
-// Where log Z and the tree's scores are large and nearly equal, their difference is rounded once.
 double exact_tree_log_prob(const FactorData& data, const std::int32_t* heads) {
   const ScoreTable& table = data.table;
-  ExactSum sum;
-  ExactSum scale;
-  scale.add(data.exponent);
+  ExactLogProb sum(data.exponent);
   for (int m = 1; m <= table.n; ++m) {
     const int head = heads[m - 1];
     const double score = table.row(head)[m];
     if (score == -HUGE_VAL) return score;
-    sum.add(score);
-    scale.add(table.scale[(head == 0 ? table.ld : 0) + static_cast<std::size_t>(m)]);
+    sum.add_score(score);
+    sum.add_scale(table.scale[(head == 0 ? table.ld : 0) + static_cast<std::size_t>(m)]);
   }
-  const double k = scale.value();
-  subtract_k_ln2(sum, k);
-  scale.add(-k);  // Beyond 2^53 there is a rest.
-  subtract_k_ln2(sum, scale.value());
-  sum.add(-std::log(data.mantissa));
-  return sum.value();
+  return sum.value(data.mantissa);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/wide_divergence.h"
-#include "query/divergence_entry.h"
 #include "query/query_scratch.h"
 
 #include <cstdlib>
@@ -10,13 +9,9 @@
 namespace taproot::detail {
 namespace {
 
-// The entries of all edges by position, row = modifier, in the workspace's memory. While words are
-// eliminated, an edge comes to stand for many ways from its head to its modifier.
-template <Divergence kKind>
+// The entries of all edges by position, row = modifier, in the workspace's memory.
 class Entries {
  public:
-  using Entry = DivergenceEntry<kKind>;
-
   Entries(const FactorData& p, const FactorData& q, Scratch& scratch) : ld_(p.table.ld) {
     QueryScratch& own = scratch.get<QueryScratch>();
     p_ = own.wide_tangents.resize(2 * p.table.size());
@@ -35,11 +30,11 @@ class Entries {
     }
   }
 
-  Entry get(int head, int modifier) const {
+  WideEntry get(int head, int modifier) const {
     const std::size_t i = at(head, modifier);
     return {p_[i], q_[i], gap_[i]};
   }
-  void set(int head, int modifier, const Entry& entry) {
+  void set(int head, int modifier, const WideEntry& entry) {
     const std::size_t i = at(head, modifier);
     p_[i] = entry.p;
     q_[i] = entry.q;
@@ -61,22 +56,21 @@ class Entries {
 // product over the pivots of the share that its way has in each of them.
 template <Divergence kKind>
 double mean_log(const FactorData& p, const FactorData& q, Scratch& scratch) {
-  using Entry = DivergenceEntry<kKind>;
-  Entries<kKind> entries(p, q, scratch);
+  Entries entries(p, q, scratch);
   const int first = p.table.root == RootRule::kSingle ? 1 : 0;
   double total = 0;
   for (int k = p.table.n; k >= 2; --k) {
-    Entry pivot;
-    for (int h = first; h < k; ++h) pivot = pivot + entries.get(h, k);
+    WideEntry pivot{0.0, 0.0, 0};
+    for (int h = first; h < k; ++h) pivot = sum<kKind>(pivot, entries.get(h, k));
     total += pivot.gap;
     for (int h = 0; h < k; ++h) {
-      Entry share = entries.get(h, k);
-      if (share.q.is_zero()) continue;
-      share = {share.p / pivot.p, share.q / pivot.q, share.gap - pivot.gap};
+      const WideEntry edge = entries.get(h, k);
+      if (edge.q.is_zero()) continue;
+      const WideEntry share = share_of(edge, pivot);
       for (int m = 1; m < k; ++m) {
-        const Entry out = entries.get(k, m);
+        const WideEntry out = entries.get(k, m);
         if (h == m || out.q.is_zero()) continue;
-        entries.set(h, m, entries.get(h, m) + share * out);
+        entries.set(h, m, sum<kKind>(entries.get(h, m), chained(share, out)));
       }
     }
   }

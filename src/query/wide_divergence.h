@@ -2,11 +2,9 @@
 #pragma once
 
 #include "eliminate/factor_data.h"
+#include "query/wide_entry.h"
 
 namespace taproot::detail {
-
-/// What the mean under p is taken of: -log q(tree), or log p(tree) - log q(tree).
-enum class Divergence : std::uint8_t { kCrossEntropy, kRelativeEntropy };
 
 /// The cross-entropy or the KL divergence of p and q without any score in it, so that scores which
 /// all trees have in common, however large, cost no digits. With p = q the cross-entropy is the

@@ -14,15 +14,19 @@ namespace taproot {
 namespace {
 
 // E[f] = known + left * b, where b, the mean of f over the mass left, is estimated by the sum of
-// share * f, with the variance (before it is corrected for the mean) sum of spread * (f - b)^2.
+// share * f over the sum of share, with the variance (before it is corrected for the mean) sum of
+// spread * (f - b)^2.
 struct Terms {
   double left = 1;
   std::vector<double> probability;  // Of which `known` is the sum, times f; empty: 0.
-  std::vector<double> share;        // Sums to 1.
+  std::vector<double> share;
+  double total = 0;  // The sum of share.
   std::vector<double> spread;
 };
 
+// Values are taken relative to `center`, which is one of them: equal values then have no error.
 struct Fit {
+  double center = 0;
   double known = 0;
   double left = 0;
   double b = 0;
@@ -33,7 +37,7 @@ struct Fit {
 
 Terms independent(std::size_t k) {
   const auto count = static_cast<double>(k);
-  return {1, {}, std::vector<double>(k, 1 / count), std::vector<double>(k, 1 / (count * count))};
+  return {1, {}, std::vector<double>(k, 1), count, std::vector<double>(k, 1 / (count * count))};
 }
 
 // log(exp(x) - 1)
@@ -58,37 +62,37 @@ Terms without_replacement(std::span<const double> log_prob, double kappa, const 
     terms.left = 0;
     return terms;
   }
-  double sum = 0;
-  for (double& r : terms.share) sum += r = std::exp(r - largest);
-  const double log_sum = largest + std::log(sum);
+  for (double& r : terms.share) terms.total += r = std::exp(r - largest);
+  const double log_sum = largest + std::log(terms.total);
   for (std::size_t i = 0; i < log_prob.size(); ++i) {
-    terms.share[i] /= sum;
     const double q = inclusion_probability(log_prob[i], kappa);
     const double log_weight = q > 0 ? log_prob[i] - std::log(q) : kappa;
-    terms.spread.push_back(terms.share[i] * std::exp(log_weight - log_sum));
+    terms.spread.push_back(terms.share[i] / terms.total * std::exp(log_weight - log_sum));
   }
   return terms;
 }
 
-// Weight 0 makes 0 of any value, also of an infinite one.
-double dot(std::span<const double> weights, std::span<const double> values) {
+// The sum of weight * (value - center). Weight 0 makes 0 of any value, also of an infinite one.
+double dot(std::span<const double> weights, std::span<const double> values, double center) {
   double sum = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    if (weights[i] != 0) sum += weights[i] * values[i];
+    if (weights[i] != 0) sum += weights[i] * (values[i] - center);
   }
   return sum;
 }
 
-Fit fit(const Terms& terms, std::span<const double> values) {
+Fit fit(const Terms& terms, std::span<const double> values, ValueKind kind) {
   Fit found;
-  found.known = dot(terms.probability, values);
+  // Wilson's interval is of a probability, not of a difference of two.
+  if (kind != ValueKind::kEvent && std::isfinite(values[0])) found.center = values[0];
+  found.known = dot(terms.probability, values, found.center);
   found.left = terms.left;
   if (terms.left == 0) return found;
-  found.b = dot(terms.share, values);
+  found.b = dot(terms.share, values, found.center) / terms.total;
   double sum = 0;
   double squares = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const double residual = values[i] - found.b;
+    const double residual = values[i] - found.center - found.b;
     found.variance += terms.spread[i] * residual * residual;
     sum += terms.spread[i];
     squares += terms.spread[i] * terms.spread[i];
@@ -101,9 +105,9 @@ Fit fit(const Terms& terms, std::span<const double> values) {
 
 Estimate estimate_of(const Terms& terms, std::span<const double> values) {
   if (values.empty()) return {NAN, NAN};
-  const Fit f = fit(terms, values);
-  if (f.left == 0) return {f.known, 0};
-  return {f.known + f.left * f.b, f.left * std::sqrt(f.variance)};
+  const Fit f = fit(terms, values, ValueKind::kNumber);
+  if (f.left == 0) return {f.center + f.known, 0};
+  return {f.center + (f.known + f.left * f.b), f.left * std::sqrt(f.variance)};
 }
 
 // Wilson's (1927) interval: the probabilities b0 for which |b - b0| <= t sqrt(b0 (1 - b0) / size).
@@ -122,8 +126,8 @@ Interval interval_of(const Terms& terms, std::span<const double> values, double 
   detail::require(!event || std::ranges::all_of(values, [](double v) { return v == 0 || v == 1; }),
                   "interval", "the value of an event must be 0 or 1");
   if (values.empty()) return {NAN, NAN};
-  const Fit f = fit(terms, values);
-  if (f.left == 0) return {f.known, f.known};
+  const Fit f = fit(terms, values, kind);
+  if (f.left == 0) return {f.center + f.known, f.center + f.known};
   const double t = detail::student_quantile(level, f.degrees);
   if (event) {
     const auto [low, high] = wilson(f.b, f.size, t);
@@ -131,7 +135,8 @@ Interval interval_of(const Terms& terms, std::span<const double> values, double 
   }
   // From one tree, or effectively one, nothing can be said: t or the variance is infinite.
   const double half = f.variance == 0 ? 0 : t * f.left * std::sqrt(f.variance);
-  return {f.known + f.left * f.b - half, f.known + f.left * f.b + half};
+  const double mean = f.center + (f.known + f.left * f.b);
+  return {mean - half, mean + half};
 }
 
 void require_values(std::span<const double> log_prob, std::span<const double> values,
@@ -164,7 +169,8 @@ void normalized_weights(std::span<const double> log_prob, double kappa, std::spa
   require_values(log_prob, out, "normalized_weights");
   const Terms terms = without_replacement(log_prob, kappa, "normalized_weights");
   for (std::size_t i = 0; i < out.size(); ++i) {
-    out[i] = terms.probability[i] + (terms.left == 0 ? 0 : terms.left * terms.share[i]);
+    out[i] =
+        terms.probability[i] + (terms.left == 0 ? 0 : terms.left * terms.share[i] / terms.total);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/exp_reduced.h"
 #include "core/ln2.h"
+#include "scores/wide_weight.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "scores/weights.cc"
@@ -121,11 +122,7 @@ double fill_weights(const ScoreTable& table, int first, int last, double* weight
 }
 
 Wide wide_weight(const ScoreTable& table, int head, int modifier) {
-  const double score = table.row(head)[modifier];
-  if (score == -HUGE_VAL) return 0.0;
-  const double k = std::nearbyint(score * kLog2e);
-  return {std::exp(minus_k_ln2(score, k)),
-          static_cast<std::int64_t>(k - table.scale_of(head, modifier))};
+  return wide_weight(table.row(head)[modifier], table.scale_of(head, modifier));
 }
 
 }  // namespace taproot::detail

@@ -153,7 +153,7 @@ class Report(unittest.TestCase):
         self.assertEqual(self.texts_on_edges()[1, 12], "obl 49%")
         self.assertIn("nmod", self.find("#heads").text)
         # A sampled tree has labels of its own, on every edge.
-        how = "kitchen \u2190nmod table"
+        how = "kitchen 12 \u2190 nmod table 9"
         next(row for row in self.all("#trees button") if row.find_element(By.CSS_SELECTOR, ".how").text == how).click()
         shown = self.texts_on_edges()
         self.assertEqual(shown[9, 12], "nmod 46%")

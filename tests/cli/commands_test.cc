@@ -218,6 +218,13 @@ TEST_F(Commands, EvaluationNeedsGoldHeads) {
   const Result fine = run("eval " + trees + " --gold " + gold("0\tb"));
   EXPECT_EQ(fine.code, 0) << fine.errors;
   EXPECT_NE(fine.out.find("LAS        1.0000"), std::string::npos) << fine.out;
+  EXPECT_NE(fine.out.find("sentences  1\n"), std::string::npos) << fine.out;
+  // Where only some of the gold sentences have a tree, that is said.
+  const std::string two = write("two.conllu",
+                                "1\tx\t_\t_\t_\t_\t2\ta\t_\t_\n2\ty\t_\t_\t_\t_\t0\tb\t_"
+                                "\t_\n\n1\tz\t_\t_\t_\t_\t0\tb\t_\t_\n\n");
+  EXPECT_NE(run("eval " + trees + " --gold " + two).out.find("sentences  1 of 2 in "),
+            std::string::npos);
   const Result unlabeled = run("eval " + trees + " --gold " + gold("0\t_"));
   EXPECT_EQ(unlabeled.code, 0) << unlabeled.errors;
   EXPECT_NE(unlabeled.out.find("UAS        1.0000"), std::string::npos) << unlabeled.out;

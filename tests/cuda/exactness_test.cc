@@ -49,8 +49,8 @@ class CudaGolden : public OnDevice {
       }
     }
     RecordProperty("largest_error_of_marginals", std::to_string(worst));
-    std::printf("marginals within %.2g, log Z within %.2g, %llu sentences on the CPU\n", worst,
-                worst_z, static_cast<unsigned long long>(cuda.statistics().on_cpu));
+    EXPECT_EQ(cuda.statistics().on_cpu, 0U);
+    std::printf("marginals within %.2g, log Z within %.2g\n", worst, worst_z);
     expect_ran(cuda);
   }
 };

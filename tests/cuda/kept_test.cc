@@ -76,7 +76,7 @@ TEST_F(CudaKept, AnswersDoNotDependOnTheOrderOfQuestions) {
             [&](void* stream) { trees.marginals(edges, stream); },
             [&](void* stream) { trees.entropy(entropy.data(), stream); },
             [&](void* stream) { trees.root_marginals(roots.data(), stream); },
-            [&](void* stream) { trees.sample(kTrees, 1, 0, buffer, stream); }};
+            [&](void* stream) { trees.sample(kTrees, 1, 0, nullptr, buffer, stream); }};
         if (backwards) std::reverse(questions.begin(), questions.end());
         for (std::size_t i = 0; i < questions.size(); ++i) questions[i](streams[i % 2].get());
         for (const CudaStream& stream : streams) stream.wait();

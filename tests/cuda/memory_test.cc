@@ -217,7 +217,7 @@ TEST_F(CudaMemory, Trees) {
     log_prob.resize(size * kTrees);
     CudaDependencyTrees trees(cuda, batch.scores(root));
     const CudaTreeBuffer sampled{heads.data(), kTrees * width, width};
-    trees.sample(kTrees, 3, 0, sampled, stream.get());
+    trees.sample(kTrees, 3, 0, nullptr, sampled, stream.get());
     trees.log_prob(kTrees, sampled, {log_prob.data(), 1, static_cast<std::ptrdiff_t>(size)},
                    stream.get());
     CudaWithoutReplacement distinct;

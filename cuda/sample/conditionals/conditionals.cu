@@ -177,7 +177,8 @@ __global__ void __launch_bounds__(512)
       kShared ? nullptr : static_cast<double*>(args.matrices) + b * args.matrix_stride);
   Vectors& v = block.v;
   const EdgeReader scores(args.batch, b, n);
-  if (!prepare(scores, n, single, scaled, block, facts, args.outcomes + b)) return;
+  if (!prepare(scores, n, args.batch.max_n, single, scaled, block, facts, args.outcomes + b))
+    return;
   assign_positions(n, 0, v);
   gather(scaled, n, 0, v, block.w);
   factor<double, kChunk>(n, single, block.w);

@@ -60,7 +60,7 @@ void expect_ranked(const Problem& problem, Root root) {
   ASSERT_EQ(outcome.status, ranked.empty() ? Status::kNoTree : Status::kOk);
   Tree heads(static_cast<std::size_t>(problem.n));
   Workspace workspace;
-  ASSERT_EQ(argmax(view, rule(root), TreeFamily::kAll, heads, nullptr, workspace), outcome);
+  ASSERT_EQ(argmax(view, rule(root), heads, nullptr, workspace), outcome);
   if (ranked.empty()) return;
   const Tree first = heads;
   std::set<Tree> seen;
@@ -123,8 +123,8 @@ TEST(Argmax, EqualsAnIndependentContraction) {
           for_each_target([&] {
             Workspace workspace;
             double given = 0;
-            const Outcome outcome = argmax(ScoreView(problem.scores.data(), n), rule(root),
-                                           TreeFamily::kAll, heads, &given, workspace);
+            const Outcome outcome =
+                argmax(ScoreView(problem.scores.data(), n), rule(root), heads, &given, workspace);
             ASSERT_EQ(outcome.ok(), expected.feasible);
             if (!outcome.ok()) return;
             EXPECT_TRUE(is_tree(heads, rule(root)));
@@ -260,7 +260,7 @@ TEST(Argmax, TakesTheScoresThatQueriesTake) {
           const Outcome expected = eliminate(view, root).outcome();
           Workspace workspace;
           Tree heads(4);
-          EXPECT_EQ(argmax(view, root, TreeFamily::kAll, heads, nullptr, workspace), expected)
+          EXPECT_EQ(argmax(view, root, heads, nullptr, workspace), expected)
               << score << " at " << cell;
           EXPECT_EQ(KBestIterator().build(view, root), expected) << score << " at " << cell;
         }
@@ -275,36 +275,32 @@ TEST(Argmax, ReportsWhatItCannotServe) {
   std::vector<double> scores(16, 0.0);
   scores[1 * 4 + 1] = NAN;  // The diagonal and column 0 are ignored.
   scores[2 * 4] = HUGE_VAL;
-  EXPECT_TRUE(argmax(ScoreView(scores.data(), 3), RootRule::kSingle, TreeFamily::kAll, heads,
-                     nullptr, workspace)
-                  .ok());
+  EXPECT_TRUE(
+      argmax(ScoreView(scores.data(), 3), RootRule::kSingle, heads, nullptr, workspace).ok());
   scores[2 * 4 + 3] = NAN;
-  const Outcome bad = argmax(ScoreView(scores.data(), 3), RootRule::kSingle, TreeFamily::kAll,
-                             heads, nullptr, workspace);
+  const Outcome bad =
+      argmax(ScoreView(scores.data(), 3), RootRule::kSingle, heads, nullptr, workspace);
   EXPECT_EQ(bad, (Outcome{Status::kBadScore, 2, 3}));
-  EXPECT_EQ(argmax(ScoreView(scores.data(), 0), RootRule::kMulti, TreeFamily::kAll,
-                   std::span(heads).first(0), nullptr, workspace)
+  EXPECT_EQ(argmax(ScoreView(scores.data(), 0), RootRule::kMulti, std::span(heads).first(0),
+                   nullptr, workspace)
                 .status,
             Status::kEmpty);
   const std::vector<double> none(16, -HUGE_VAL);
-  EXPECT_EQ(argmax(ScoreView(none.data(), 3), RootRule::kMulti, TreeFamily::kAll, heads, nullptr,
-                   workspace)
-                .status,
+  EXPECT_EQ(argmax(ScoreView(none.data(), 3), RootRule::kMulti, heads, nullptr, workspace).status,
             Status::kNoTree);
   expect_sentence_error(Status::kNoTree, [&] { argmax(ScoreView(none.data(), 3)); });
   expect_sentence_error(Status::kNoTree, [&] { kbest(ScoreView(none.data(), 3), 2); });
   expect_misuse("argmax", [&] {
-    argmax(ScoreView(scores.data(), 3), RootRule::kMulti, TreeFamily::kAll,
-           std::span(heads).first(2), nullptr, workspace);
+    argmax(ScoreView(scores.data(), 3), RootRule::kMulti, std::span(heads).first(2), nullptr,
+           workspace);
   });
   // Two words, each of which only ROOT leads to: a tree of two roots.
   const double x = -HUGE_VAL;
   const std::vector<double> two_roots{x, 1, 1, x, x, x, x, x, x};
   heads.resize(2);
-  EXPECT_EQ(argmax(ScoreView(two_roots.data(), 2), RootRule::kSingle, TreeFamily::kAll, heads,
-                   nullptr, workspace)
-                .status,
-            Status::kNoTree);
+  EXPECT_EQ(
+      argmax(ScoreView(two_roots.data(), 2), RootRule::kSingle, heads, nullptr, workspace).status,
+      Status::kNoTree);
   EXPECT_EQ(argmax(ScoreView(two_roots.data(), 2), RootRule::kMulti).heads, (Tree{0, 0}));
 }
 

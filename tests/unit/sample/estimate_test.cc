@@ -55,6 +55,25 @@ TEST(Estimate, OfIndependentTreesIsTheMean) {
   EXPECT_DOUBLE_EQ(around.low + around.high, 6);
 }
 
+// Summing shares of 1 / k would leave an interval that does not hold the only value.
+TEST(Estimate, OfEqualValuesIsThatValue) {
+  const Values threes(100, 3);
+  EXPECT_EQ(estimate(threes).mean, 3);
+  EXPECT_EQ(estimate(threes).standard_error, 0);
+  EXPECT_EQ(interval(threes, 0.95).low, 3);
+  EXPECT_EQ(interval(threes, 0.95).high, 3);
+  const Values log_prob{std::log(0.3), std::log(0.2), std::log(0.1)};
+  const Estimate found = estimate(log_prob, std::log(0.15), Values(3, 0.1));
+  EXPECT_EQ(found.mean, 0.1);
+  EXPECT_EQ(found.standard_error, 0);
+}
+
+TEST(Estimate, OfWholeNumbersIsRoundedOnce) {
+  Values depths(1000, 2);
+  for (std::size_t i = 0; i < 734; ++i) depths[i] = 3;
+  EXPECT_EQ(estimate(depths).mean, 2.734);
+}
+
 TEST(Estimate, WithoutReplacementKnowsWhatIsKnown) {
   const Values p{0.5, 0.2, 0.1};
   const double kappa = std::log(0.15);

@@ -86,8 +86,7 @@ TEST(Constraints, HoldForEveryOperation) {
       }
       Tree heads(5);
       Workspace workspace;
-      const Outcome decoded =
-          argmax(masked, rule(root), TreeFamily::kAll, heads, nullptr, workspace);
+      const Outcome decoded = argmax(masked, rule(root), heads, nullptr, workspace);
       if (count == 0) {
         EXPECT_EQ(f.outcome().status, Status::kNoTree);
         EXPECT_EQ(decoded.status, Status::kNoTree);

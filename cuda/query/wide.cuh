@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Elimination over the wide scalar by one thread block per sentence, with the passes of
+// eliminate/factor.cuh and query/gradient.cuh.
+#pragma once
+
+#include "cuda/query/inference.cuh"
+#include "cuda/query/wide.h"
+#include "scores/wide_weight.h"
+
+namespace taproot::cuda {
+
+inline constexpr int kWideThreads = 256;
+inline constexpr int kWideWarps = kWideThreads / kWarp;
+inline constexpr int kWideChunk = 2;
+inline constexpr int kWideVectors = 3 + kWideWarps;  ///< For a Hessian; see HessianRows.
+
+/// What a slot has: vectors first, then matrices.
+TAPROOT_HOST_DEVICE inline std::int64_t wide_cells(std::int64_t nodes) {
+  return nodes * (nodes | 1);
+}
+TAPROOT_HOST_DEVICE inline std::int64_t wide_rows(std::int64_t nodes) {
+  return (2 + kWideVectors) * nodes + kWideWarps * (kWarp * kWideChunk + 1);
+}
+
+/// The memory of one sentence: vectors of double in shared memory, all of Wide in a slot.
+struct WideBlock : Block<detail::Wide> {
+  detail::Wide* vectors;  ///< [kWideVectors][max_n+1]
+  detail::Wide* matrices;
+  std::int64_t cells;
+
+  __device__ WideBlock(unsigned char* memory, const Layout& layout, detail::Wide* slot, int max_n)
+      : Block(memory, layout, false, slot + wide_rows(max_n + 1)),
+        matrices(slot + wide_rows(max_n + 1)),
+        cells(wide_cells(max_n + 1)) {
+    w.pivot = slot;
+    w.dots = w.pivot + max_n + 1;
+    w.part = w.dots + max_n + 1;
+    w.part_e = w.part + kWideWarps * kWarp * kWideChunk;
+    vectors = w.part_e + kWideWarps;
+  }
+  /// The first is that of the factors, and then of the gradient.
+  __device__ detail::Wide* matrix(int i) const { return matrices + i * cells; }
+};
+
+/// The layout of the shared part for sentences of up to n words.
+TAPROOT_HOST_DEVICE inline Layout wide_layout(int n) {
+  return Layout(n, kWideThreads, kWideChunk, 0, false);
+}
+
+/// The scaled weights of a sentence over Wide.
+struct WideWeights {
+  EdgeReader scores;
+  const double* scale;  ///< Of the columns.
+  double root_scale;
+
+  __device__ detail::Wide operator()(int h, int m) const {
+    if (m == 0 || h == m) return 0.0;
+    return detail::wide_weight(scores(h, m), scale[m] + (h == 0 ? root_scale : 0.0));
+  }
+};
+
+/// From scores to factors in block.matrix(0), with all facts but `bits`. `weights` [n+1][n+1] takes
+/// the weights in double, which choose the order. The sentence must have a tree.
+__device__ inline void eliminate_wide(const Batch& batch, int b, double* weights, WideBlock& block,
+                                      SentenceFacts& facts, CudaOutcome* outcome) {
+  using detail::Wide;
+  const int n = batch.n(b);
+  const EdgeReader scores(batch, b, n);
+  if (!prepare(scores, n, batch.max_n, batch.single(), weights, block, facts, outcome)) return;
+  assign_positions(n, 0, block.v);
+  const WideWeights weight{scores, block.v.scale, facts.root_scale};
+  Work<Wide>& w = block.w;
+  for (int m = 1 + warp_id(); m <= n; m += warp_count()) {
+    Wide* row = w.matrix + static_cast<std::int64_t>(m) * w.ld;
+    for (int h = lane_id(); h <= n; h += kWarp) row[h] = weight(block.v.order[h], block.v.order[m]);
+  }
+  __syncthreads();
+  factor<Wide, kWideChunk>(n, batch.single(), w);
+  if (warp_id() == 0) {
+    Wide z = 1.0;
+    for (int k = 1 + lane_id(); k <= n; k += kWarp) z *= w.pivot[k];
+    for (int step = 16; step > 0; step /= 2) z *= shuffle_xor(z, step);
+    if (lane_id() == 0) {
+      facts.mantissa = z.mantissa();
+      facts.exponent = static_cast<double>(z.exponent());
+    }
+  }
+  __syncthreads();
+}
+
+/// visit(b) by all threads of this block, for its share of the sentences that is_wide(b).
+template <typename IsWide, typename Visit>
+__device__ inline void for_wide_sentences(int size, IsWide&& is_wide, Visit&& visit) {
+  const int first = static_cast<int>(blockIdx.x);
+  const int blocks = static_cast<int>(gridDim.x);
+  bool any = false;  // Most blocks have none, which their threads find out together.
+  for (int b = first + static_cast<int>(threadIdx.x) * blocks; b < size;
+       b += blocks * static_cast<int>(blockDim.x)) {
+    any = any || is_wide(b);
+  }
+  if (__syncthreads_or(any ? 1 : 0) == 0) return;
+  for (int b = first; b < size; b += blocks) {
+    if (!is_wide(b)) continue;
+    __syncthreads();  // All have read the status, and nobody the memory of the sentence before.
+    visit(b);
+    __syncthreads();
+  }
+}
+
+}  // namespace taproot::cuda
