@@ -82,6 +82,12 @@ def as_integers(values: Any, name: str) -> npt.NDArray[Any]:
     return array
 
 
+def as_switch(value: Any, name: str) -> bool:
+    if value is not True and value is not False and not isinstance(value, np.bool_):
+        raise ValueError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
+
+
 def as_lengths(lengths: Any, batch: int, longest: int, arrangement: Arrangement = OURS) -> Int32:
     """Numbers of words, from lengths of a layout."""
     array = as_integers(lengths, "lengths")

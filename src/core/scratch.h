@@ -10,8 +10,8 @@
 namespace taproot::detail {
 
 /// The stages that keep scratch memory in a workspace.
-enum class Stage : std::size_t { kEliminate, kReverse, kQuery, kSample, kDecode };
-inline constexpr std::size_t kStages = 5;
+enum class Stage : std::size_t { kProjective, kEliminate, kReverse, kQuery, kSample, kDecode };
+inline constexpr std::size_t kStages = 6;
 
 /// The base of every stage's scratch memory. A stage derives a struct of named buffers from it and
 /// gives that struct a member `static constexpr Stage kStage`.

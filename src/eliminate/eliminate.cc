@@ -11,6 +11,7 @@
 #include "eliminate/factor_data.h"
 #include "eliminate/factor_wide.h"
 #include "eliminate/order.h"
+#include "projective/fill_chart.h"
 #include "scores/weights.h"
 #include "taproot/factorization.h"
 
@@ -75,15 +76,40 @@ Outcome eliminate_table(FactorData& data, Scratch& scratch) {
   return {};
 }
 
+Outcome chart_table(FactorData& data, Scratch& scratch) {
+  ProjectiveScratch& own = scratch.get<ProjectiveScratch>();
+  const ScoreTable& table = data.table;
+  double* weights = (data.has_weights() ? data.weights : scratch.get<EliminateScratch>().weights)
+                        .resize(table.size() + table.ld);
+  double* sums = own.column_sums.resize(table.ld);
+  const double flushed = std::max(fill_weights(table, 0, 1, weights),
+                                  fill_weights(table, 1, table.n + 1, weights + table.ld, sums));
+  if (!fill_chart(table, weights, sums, flushed, data.chart, own)) return {Status::kNoTree};
+  data.wide = data.chart.wide;
+  data.tame = !data.wide;
+  data.mantissa = data.chart.mantissa;
+  data.exponent = data.chart.exponent;
+  return {};
+}
+
 }  // namespace
 
-void eliminate_into(FactorData& data, const ScoreView& scores, RootRule root, Scratch& scratch) {
+void factor_into(FactorData& data, const ScoreView& scores, RootRule root, TreeFamily family,
+                 Scratch& scratch) {
   // If something below throws, the factorization is left without an answer.
   data.outcome = {Status::kEmpty};
   data.has_marginals = false;
+  data.family = family;
   Outcome outcome = load_scores(scores, root, data.table);
-  if (outcome.ok()) outcome = eliminate_table(data, scratch);
+  if (outcome.ok()) {
+    outcome = family == TreeFamily::kProjective ? chart_table(data, scratch)
+                                                : eliminate_table(data, scratch);
+  }
   data.outcome = outcome;
+}
+
+void eliminate_into(FactorData& data, const ScoreView& scores, RootRule root, Scratch& scratch) {
+  factor_into(data, scores, root, TreeFamily::kAll, scratch);
 }
 
 }  // namespace detail
@@ -101,13 +127,26 @@ Factorization& Factorization::operator=(Factorization&&) noexcept = default;
 const Outcome& Factorization::outcome() const { return data_->outcome; }
 int Factorization::n() const { return data_->table.n; }
 RootRule Factorization::root_rule() const { return data_->table.root; }
+TreeFamily Factorization::family() const { return data_->family; }
 bool Factorization::is_wide() const { return data_->wide; }
+
+Outcome factorize(const ScoreView& scores, RootRule root, TreeFamily family, Factorization& out,
+                  Workspace& workspace) {
+  detail::FactorData& data = detail::Access::data(out);
+  detail::factor_into(data, scores, root, family, detail::Access::scratch(workspace));
+  return data.outcome;
+}
+
+Factorization factorize(const ScoreView& scores, RootRule root, TreeFamily family) {
+  Factorization f;
+  Workspace workspace;
+  factorize(scores, root, family, f, workspace);
+  return f;
+}
 
 Outcome eliminate(const ScoreView& scores, RootRule root, Factorization& out,
                   Workspace& workspace) {
-  detail::FactorData& data = detail::Access::data(out);
-  detail::eliminate_into(data, scores, root, detail::Access::scratch(workspace));
-  return data.outcome;
+  return factorize(scores, root, TreeFamily::kAll, out, workspace);
 }
 
 Factorization eliminate(const ScoreView& scores, RootRule root) {
