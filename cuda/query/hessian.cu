@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostThreads = 512;
 constexpr int kMostWarps = kMostThreads / kWarp;
-constexpr int kVectors = 3;
+constexpr int kVectors = 5;
 constexpr int kMatrices = 5;
 
 struct KeptWeights {
@@ -26,7 +26,7 @@ struct KeptWeights {
 /// What a block has in shared memory: vectors, and as many of the matrices as fit.
 struct Shared {
   int parts;     ///< How many warps share the rows, each with a vector of its own.
-  int matrices;  ///< In the order in which hessian_kernel() takes them.
+  int matrices;  ///< All 5; all but the values; 2, those that a pass needs most; or none.
 
   TAPROOT_HOST_DEVICE std::size_t doubles(int n) const {
     const auto nodes = static_cast<std::size_t>(n) + 1;
@@ -69,46 +69,43 @@ __global__ void __launch_bounds__(kMostThreads)
   rows.share = reinterpret_cast<double*>(memory);
   rows.dshare = rows.share + n + 1;
   rows.dpivot = rows.dshare + n + 1;
-  rows.part = rows.dpivot + n + 1;
+  rows.out = rows.dpivot + n + 1;
+  rows.moved = rows.out + n + 1;
+  rows.part = rows.moved + n + 1;
   rows.parts = shared.parts;
   rows.per_warp = per_warp;
-  double* next = rows.part + shared.parts * (n + 1);
-  const auto matrix = [&](int number, double* in_global) {
-    if (number >= shared.matrices) return in_global;
-    double* const here = next;
-    next += (n + 1) * (n + 1);
-    return here;
-  };
-  double* const tangent = matrix(0, a.tangent + square);
-  double* const gradient_tangent = matrix(1, a.gradient_tangent + square);
-  const double* factors = a.factors.factors + at;
-  const double* gradient = a.gradient + square;
-  if (shared.matrices > 2) {
-    double* const here = matrix(2, nullptr);
-    copy(n, factors, here);
-    factors = here;
-  }
-  if (shared.matrices > 3) {
-    double* const here = matrix(3, nullptr);
-    copy(n, gradient, here);
-    gradient = here;
-  }
-  double* const values = matrix(4, a.values + square);
+  double* const matrices = rows.part + shared.parts * (n + 1);
+  const auto place = [&](int number) { return matrices + number * (n + 1) * (n + 1); };
   // The inverse of the order is needed no longer when the sums take its memory.
   auto* position = reinterpret_cast<std::int32_t*>(rows.part);
   const double* weights = a.factors.weights + at;
-  const HessianSentence<double, KeptWeights> s{n,
-                                               a.batch.single() ? 1 : 0,
-                                               n + 1,
-                                               {weights, n + 1},
-                                               factors,
-                                               a.factors.pivots + nodes * b,
-                                               a.factors.order + nodes * b,
-                                               position,
-                                               gradient,
-                                               values,
-                                               tangent,
-                                               gradient_tangent};
+  HessianSentence<double, KeptWeights> s{n,
+                                         a.batch.single() ? 1 : 0,
+                                         n + 1,
+                                         {weights, n + 1},
+                                         a.factors.factors + at,
+                                         a.factors.pivots + nodes * b,
+                                         a.factors.order + nodes * b,
+                                         position,
+                                         a.gradient + square,
+                                         a.values + square,
+                                         a.tangent + square,
+                                         a.gradient_tangent + square};
+  HessianSentence<double, KeptWeights> first = s;
+  if (shared.matrices > 0) {
+    first.tangent = place(0);
+    copy(n, s.factors, place(1));
+    first.factors = place(1);
+  }
+  if (shared.matrices >= kMatrices - 1) {
+    copy(n, s.gradient, place(2));
+    s.gradient = place(2);
+    s.gradient_tangent = place(3);
+    s.tangent = first.tangent;
+    s.factors = first.factors;
+  }
+  if (shared.matrices == kMatrices) s.values = place(4);
+  first.values = s.values;
   for (int p = static_cast<int>(threadIdx.x); p <= n; p += static_cast<int>(blockDim.x)) {
     position[s.order[p]] = p;
   }
@@ -116,7 +113,18 @@ __global__ void __launch_bounds__(kMostThreads)
   const double scale = load_values(EdgeReader(a.batch, b, n), EdgeReader(a.direction, b, n), s,
                                    weights, per_warp, reinterpret_cast<std::uint8_t*>(rows.share));
   if (!(scale > 0)) return fill_hessian(n, scale, target);
-  write_hessian(s, rows, scale, target);
+  HessianSentence<double, KeptWeights> second = s;
+  const bool in_turns = shared.matrices == 2;
+  if (in_turns) {  // The tangents make room for the gradient and its tangents.
+    second.gradient = place(1);
+    second.gradient_tangent = place(0);
+  }
+  write_hessian(first, second, rows, scale, target, [&] {
+    if (!in_turns) return;
+    copy(n, first.tangent, s.tangent);
+    copy(n, s.gradient, place(1));
+    __syncthreads();
+  });
 }
 
 }  // namespace
@@ -130,7 +138,9 @@ void launch_hessian(const HessianArgs& args, std::size_t most_shared, void* stre
   };
   // Short sentences leave their values in global memory, so that more of them fit at once.
   Shared shared{threads / kWarp, n < 32 ? kMatrices - 1 : kMatrices};
-  while (shared.matrices > 0 && !fits(shared)) --shared.matrices;
+  for (const int fewer : {kMatrices - 1, 2, 0}) {
+    if (!fits(shared)) shared.matrices = std::min(shared.matrices, fewer);
+  }
   while (shared.parts > 1 && !fits(shared)) --shared.parts;
   launch(&hessian_kernel, static_cast<unsigned>(args.batch.size), static_cast<unsigned>(threads),
          shared.doubles(n) * sizeof(double), stream, args, shared);

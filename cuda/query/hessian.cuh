@@ -41,7 +41,9 @@ struct HessianRows {
   T* share;
   T* dshare;
   T* dpivot;
-  T* part;  ///< [parts][n+1]: one for each of the warps that share the rows of a step.
+  T* out;    ///< The column of the factors, and
+  T* moved;  ///< the column of their tangents, of the step.
+  T* part;   ///< [parts][n+1]: one for each of the warps that share the rows of a step.
   int parts;
   T* per_warp;
 };
@@ -224,27 +226,22 @@ __device__ void gradient_tangent(const HessianSentence<T, Weight>& s, const Hess
     for (int h = static_cast<int>(threadIdx.x); h < k; h += threads) {
       share[h] = s.factors[s.at(k, h)] / pivot;
       dshare[h] = s.tangent[s.at(k, h)];
+      r.out[h] = s.factors[s.at(h, k)];
+      r.moved[h] = s.tangent[s.at(h, k)];
       for (int i = 0; i < r.parts; ++i) part[i * (s.n + 1) + h] = 0;
     }
     __syncthreads();
     if (warp_id() < r.parts) {
       T* dgu = part + warp_id() * (s.n + 1);
       for (int first = 1 + warp_id(); first < k; first += kRowsAtOnce * r.parts) {
-        T out[kRowsAtOnce];
-        T moved[kRowsAtOnce];
-        T dot[kRowsAtOnce];
-        for_rows(first, r.parts, k, [&](int i, int m) {
-          out[i] = s.factors[s.at(m, k)];
-          moved[i] = s.tangent[s.at(m, k)];
-          dot[i] = 0;
-        });
+        T dot[kRowsAtOnce] = {};
         for (int h = lane_id(); h < k; h += kWarp) {
           T g[kRowsAtOnce];
           for_rows(first, r.parts, k,
                    [&](int i, int m) { g[i] = h == m ? T(0) : s.gradient[s.at(m, h)]; });
           for_rows(first, r.parts, k, [&](int i, int m) {
             const T dg = h == m ? T(0) : s.gradient_tangent[s.at(m, h)];
-            dgu[h] += dg * out[i] + g[i] * moved[i];
+            dgu[h] += dg * r.out[m] + g[i] * r.moved[m];
             dot[i] += dshare[h] * g[i] + share[h] * dg;
           });
         }
@@ -271,18 +268,21 @@ __device__ void gradient_tangent(const HessianSentence<T, Weight>& s, const Hess
   __syncthreads();
 }
 
-/// H v of the whole sentence, from the values that load_values() has left, whose scale is > 0.
-template <typename T, typename Weight>
-__device__ void write_hessian(const HessianSentence<T, Weight>& s, const HessianRows<T>& r,
-                              double scale, const EdgeWriter& target) {
+/// H v of the whole sentence, from the values that load_values() has left, whose scale is > 0. The
+/// second pass may have its matrices elsewhere: move() brings them there.
+template <typename T, typename Weight, typename Move>
+__device__ void write_hessian(const HessianSentence<T, Weight>& first,
+                              const HessianSentence<T, Weight>& s, const HessianRows<T>& r,
+                              double scale, const EdgeWriter& target, Move&& move) {
   for (int h = warp_id(); h <= s.n; h += warp_count()) {
     for (int m = 1 + lane_id(); m <= s.n; m += kWarp) {
-      s.tangent[s.at(s.position[m], s.position[h])] =
+      first.tangent[s.at(s.position[m], s.position[h])] =
           h == m ? T(0) : s.weight(h, m) * T(s.values[s.at(h, m)]);
     }
   }
   __syncthreads();
-  eliminate_tangent(s, r);
+  eliminate_tangent(first, r);
+  move();
   gradient_tangent(s, r);
   for (int p = 1 + warp_id(); p <= s.n; p += warp_count()) {
     const int m = s.order[p];

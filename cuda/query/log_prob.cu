@@ -114,9 +114,7 @@ __global__ void slope_kernel(const __grid_constant__ LogProbArgs args,
   if (n < 0 || n > args.batch.max_n) return;  // All NaN.
   const std::int32_t* heads = args.heads.heads + b * args.heads.sentence_stride;
   const double log_p = args.out.data[b * args.out.sentence_stride];
-  const EdgeReader p({marginals.data, marginals.is_double, marginals.sentence_stride,
-                      marginals.head_stride, marginals.modifier_stride, marginals.offsets},
-                     b, n);
+  const EdgeReader p(marginals, b, n);
   const EdgeWriter slope(marginals, b, n);
   for (int h = warp_id(); h <= n; h += warp_count()) {
     for (int m = lane_id(); m <= n; m += kWarp) {

@@ -13,7 +13,7 @@ namespace taproot::cuda {
 inline constexpr int kWideThreads = 256;
 inline constexpr int kWideWarps = kWideThreads / kWarp;
 inline constexpr int kWideChunk = 2;
-inline constexpr int kWideVectors = 3 + kWideWarps;  ///< For a Hessian; see HessianRows.
+inline constexpr int kWideVectors = 5 + kWideWarps;  ///< For a Hessian; see HessianRows.
 
 /// What a slot has: vectors first, then matrices.
 TAPROOT_HOST_DEVICE inline std::int64_t wide_cells(std::int64_t nodes) {

@@ -46,14 +46,14 @@ __device__ void answer(const HessianArgs& args, int b, unsigned char* memory, Wi
                                              reinterpret_cast<double*>(block.matrix(4)),
                                              block.matrix(2),
                                              block.matrix(3)};
-  const HessianRows<Wide> rows{
-      block.vectors, block.vectors + nodes, block.vectors + 2 * nodes, block.vectors + 3 * nodes,
-      kWideWarps,    wide_per_warp};
+  const auto vector = [&](int i) { return block.vectors + i * nodes; };
+  const HessianRows<Wide> rows{vector(0), vector(1), vector(2),  vector(3),
+                               vector(4), vector(5), kWideWarps, wide_per_warp};
   const EdgeWriter target(args.out, b, n);
   const double scale = load_values(scores, EdgeReader(args.direction, b, n), s, weights, per_warp,
                                    reinterpret_cast<std::uint8_t*>(block.v.keys));
   if (!(scale > 0)) return fill_hessian(n, scale, target);
-  write_hessian(s, rows, scale, target);
+  write_hessian(s, s, rows, scale, target, [] {});
 }
 
 __global__ void __launch_bounds__(kWideThreads)
