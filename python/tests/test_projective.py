@@ -39,7 +39,6 @@ def both(scores: np.ndarray, root: str, **options: Any) -> tuple[DependencyTrees
     d = DependencyTrees(scores, root=root, projective=True, **options)
     trees = Enumeration(scores, root, projective)
     assert d.status == ("no_tree" if len(trees) == 0 else "ok")
-    assume(len(trees) > 0)
     return d, trees
 
 
@@ -48,6 +47,7 @@ def both(scores: np.ndarray, root: str, **options: Any) -> tuple[DependencyTrees
 @example(np.zeros((6, 6)), "multi")
 def test_sums(scores: np.ndarray, root: str) -> None:
     d, trees = both(scores, root)
+    assume(len(trees) > 0)
     near(d.log_partition(), trees.log_z)
     near(d.entropy(), trees.entropy(), 1e-10)
     near(d.marginals(), trees.marginals())
@@ -60,6 +60,7 @@ def test_sums(scores: np.ndarray, root: str) -> None:
 @given(score_matrices(most=4), roots)
 def test_log_prob(scores: np.ndarray, root: str) -> None:
     d, trees = both(scores, root)
+    assume(len(trees) > 0)
     everything = np.array(list(itertools.product(range(trees.n + 1), repeat=trees.n)), np.int32)
     found = d.log_prob(everything)
     expected = np.array([trees.log_prob(tuple(heads)) for heads in everything.tolist()])
@@ -72,6 +73,7 @@ def test_log_prob(scores: np.ndarray, root: str) -> None:
 @example(np.zeros((5, 5)), "multi")
 def test_decoding(scores: np.ndarray, root: str) -> None:
     d, trees = both(scores, root)
+    assume(len(trees) > 0)
     score_of = dict(zip(trees.trees, trees.score))
     best = d.argmax()
     assert score_of[tuple(best.tolist())] == max(trees.score)
@@ -88,6 +90,7 @@ def test_decoding(scores: np.ndarray, root: str) -> None:
 @given(score_matrices(most=4), roots, st.sampled_from(["auto", "trie", "beam"]))
 def test_without_replacement_exhausts(scores: np.ndarray, root: str, algorithm: Any) -> None:
     d, trees = both(scores, root)
+    assume(len(trees) > 0)
     found = d.sample_without_replacement(len(trees) + 1, 3, algorithm)
     assert found.exhausted and sorted(map(tuple, found.heads.tolist())) == sorted(trees.trees)
     near(found.log_prob, [trees.log_prob(tuple(heads)) for heads in found.heads.tolist()])
@@ -145,7 +148,7 @@ def test_mass(scores: np.ndarray, root: str) -> None:
 def test_labels_and_constraints_act_on_the_scores() -> None:
     rng = np.random.default_rng(3)
     scores, label_scores = rng.normal(0, 1, (5, 5)), rng.normal(0, 1, (5, 5, 3))
-    constraints = Constraints(force=[(2, 3)], forbid=[(0, 1)])
+    constraints = Constraints().force(2, 3).forbid(0, 1)
     d = DependencyTrees(scores, constraints=constraints, label_scores=label_scores, projective=True)
     trees = Enumeration(sum_labels(scores, label_scores), "single", lambda t: projective(t) and t[2] == 2 and t[0] != 0)
     near(d.log_partition(), trees.log_z)
@@ -172,7 +175,7 @@ def test_batches_keep_the_family() -> None:
 def test_a_sentence_without_a_projective_tree() -> None:
     scores = np.full((4, 4), -INF)
     scores[0, 2] = scores[3, 1] = scores[2, 3] = 0  # From 3 to 1, across the root.
-    assert DependencyTrees(scores).log_partition() == 0
+    near(DependencyTrees(scores).log_partition(), 0)
     assert DependencyTrees(scores).projective_mass() == 0
     with pytest.raises(taproot.NoTreeError, match="or none that is projective"):
         DependencyTrees(scores, projective=True).log_partition()

@@ -58,6 +58,8 @@ class Report(unittest.TestCase):
         labels = ("--labels", "data/labels.txt", "--label-scores", "data/demo_labels.npz")
         cls.labeled = folder / "labeled.html"
         taproot("report", "data/demo.npz", "--words", "data/demo.txt", *labels, "-o", cls.labeled)
+        cls.projective = folder / "projective.html"
+        taproot("report", "data/demo.npz", "--words", "data/demo.txt", "--projective", "-o", cls.projective)
         conllu = folder / "words.conllu"
         with conllu.open("w") as file:
             for b, line in enumerate((ROOT / "data/demo.txt").read_text().splitlines()):
@@ -221,6 +223,11 @@ class Report(unittest.TestCase):
             self.assertIn(word, seen())
         self.press(*[Keys.ARROW_LEFT] * 60)
         browser.wait(self.driver, "document.getElementById('scroll-hint').textContent.startsWith('Words 1 to')")
+
+    def test_says_which_trees_it_is_about(self):
+        for page, trees in ((self.report, "single-root trees"), (self.projective, "single-root projective trees")):
+            self.open(page)
+            self.assertEqual(self.find("#summary").text, f"{len(self.words)} sentences, {trees}")
 
     def test_shows_sent_ids(self):
         self.open(self.with_ids, 1)

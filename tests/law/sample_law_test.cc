@@ -131,11 +131,11 @@ INSTANTIATE_TEST_SUITE_P(All, ExactSamplers,
                                          Case{Algorithm::kWilsonMarginal, Root::kSingle},
                                          Case{Algorithm::kWilsonReject, Root::kSingle}),
                          [](const auto& param_info) {
-                           const auto& [algorithm, root, family] = param_info.param;
-                           std::string label(to_string(algorithm));
+                           const Case& one = param_info.param;
+                           std::string label(to_string(one.algorithm));
                            std::replace(label.begin(), label.end(), '-', '_');
-                           return label + "_" + name(root) +
-                                  (family == kProjective ? "_projective" : "");
+                           return label + "_" + name(one.root) +
+                                  (one.family == kProjective ? "_projective" : "");
                          });
 
 TEST(WrongSamplers, WilsonRcIsRejectedOnThePapersGraph) {
