@@ -86,8 +86,7 @@ bool fill_double(const ScoreTable& table, const double* weights, const double* s
   const double log2_edges = 2.0 * std::bit_width(static_cast<unsigned>(table.n) + 1);
   double common = 0;  // All weights are multiplied by 2^common.
   for (int attempt = 0; attempt <= kTries; ++attempt) {
-    load_diagonals(c, weights, table.ld, 0.0,
-                   [=](int, int m, double w) { return w * factors[m]; });
+    load_diagonals(c, weights, table.ld, 0.0, [=](int, int m, double w) { return w * factors[m]; });
     for (int m = 0; c.shape().single() && m < c.size(); ++m) c.roots()[m] *= factors[0];
     inside(c);
     const double z = c.total();
