@@ -69,6 +69,7 @@ std::size_t cuda_hessian_bytes(const CudaHessian&) { none(); }
 void cuda_hessian_product(const CudaHessian&, void*, std::size_t, void*) { none(); }
 std::size_t cuda_argmax_bytes(const CudaArgmax&) { none(); }
 void cuda_argmax(const CudaArgmax&, void*, std::size_t, void*) { none(); }
+void cuda_round(const double*, std::size_t, float*, void*) { none(); }
 
 std::unique_ptr<detail::DeviceBatch> detail::make_device_batch(Cuda&, std::span<const ScoreView>,
                                                                std::span<const std::uint64_t>,

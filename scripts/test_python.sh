@@ -36,7 +36,7 @@ if [ -n "$isolated" ]; then
   quietly "${pip[@]}" "${wheel[@]}"
 else
   # What pyproject.toml requires of a build; Debian 12 has an older CMake.
-  quietly "${pip[@]}" install "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.26"
+  quietly "${pip[@]}" install "scikit-build-core>=0.10" "nanobind>=2.4" "jaxlib>=0.6" "cmake>=3.26"
   quietly "${pip[@]}" "${wheel[@]:0:1}" --no-build-isolation "${wheel[@]:1}"
 fi
 quietly "${pip[@]}" install --force-reinstall --no-deps "$folder"/wheels/taproot-*.whl

@@ -47,25 +47,4 @@ void launch_dependent(bool early, void (*kernel)(Parameters...), dim3 grid, dim3
   launch_counter().fetch_add(1, std::memory_order_relaxed);
 }
 
-/// The same for `clusters` clusters of `size` blocks each.
-template <typename Argument>
-void launch_cluster(void (*kernel)(Argument), unsigned clusters, unsigned size, unsigned threads,
-                    std::size_t shared_bytes, void* stream, const Argument& argument) {
-  allow_shared(reinterpret_cast<const void*>(kernel), shared_bytes);
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = size;
-  attribute.val.clusterDim.y = 1;
-  attribute.val.clusterDim.z = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = clusters * size;
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = static_cast<cudaStream_t>(stream);
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  TAPROOT_CUDA(cudaLaunchKernelEx(&config, kernel, argument));
-  launch_counter().fetch_add(1, std::memory_order_relaxed);
-}
-
 }  // namespace taproot::cuda

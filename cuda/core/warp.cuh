@@ -4,6 +4,8 @@
 // device schedules.
 #pragma once
 
+#include <cstddef>
+
 #include "core/wide.h"
 
 namespace taproot::cuda {
@@ -13,6 +15,13 @@ inline constexpr int kWarp = 32;
 
 __device__ inline int lane_id() { return static_cast<int>(threadIdx.x) % kWarp; }
 __device__ inline int warp_id() { return static_cast<int>(threadIdx.x) / kWarp; }
+/// The dynamic shared memory of this launch.
+__device__ inline std::size_t dynamic_shared_bytes() {
+  unsigned bytes = 0;
+  asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
+  return bytes;
+}
+
 __device__ inline int warp_count() { return static_cast<int>(blockDim.x) / kWarp; }
 
 /// The x of the lane whose number differs in the bits of `step`.

@@ -14,11 +14,21 @@ namespace taproot::cuda {
 template <typename T>
 struct Work {
   T* matrix;  ///< [n+1][ld], row = modifier, by position; in shared memory if it fits.
-  int ld;     ///< Odd, so that a walk down a column meets all banks.
+  int ld;     ///< Odd, so that a walk down a column meets all banks; in groups see Layout.
   T* pivot;
   T* dots;    ///< [n+1]
   T* part;    ///< [warps][32 kChunk]
   T* part_e;  ///< [warps]
+  // Only for groups of words (groups.cuh).
+  T* inverse;
+  T* panels;
+  T* squares;
+  T* near;        ///< Where the first rows are, if the others are in global memory.
+  int near_rows;  ///< How many; 0 if all are in one place.
+
+  __device__ T* row(int m) const {
+    return (m < near_rows ? near : matrix) + static_cast<std::int64_t>(m) * ld;
+  }
 };
 
 /// Fills the matrix from weights in sentence order. With `given` not 0, the only edge out of ROOT

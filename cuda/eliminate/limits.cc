@@ -42,18 +42,23 @@ Shape Limits::shape(int max_n, std::size_t scalar) const {
   const int chunk = max_n < 32 ? 1 : max_n < 64 ? 2 : max_n < 128 ? 4 : 8;
   const int threads = std::min(512, 128 * chunk);
   const bool shared = Layout(max_n, threads, chunk, scalar, true).bytes <= most_shared;
-  return {chunk, threads, shared, 1};
+  return {chunk, threads, shared};
 }
 
-Shape Limits::cluster_shape(int max_n, std::size_t scalar) const {
-  const Shape alone = shape(max_n, scalar);
-  const int chunk = max_n < 256 ? 8 : 16;
-  if (alone.shared || !has_clusters || max_n >= 512) return alone;
-  for (const int size : {2, 4, 8}) {
-    const Layout layout(max_n, alone.threads, chunk, scalar, true, size);
-    if (layout.bytes <= most_shared) return {chunk, alone.threads, true, size};
-  }
-  return alone;
+Shape Limits::inference_shape(int max_n, std::size_t scalar) const {
+  const Shape words = shape(max_n, scalar);
+  const auto bytes = [=](int threads, bool shared) {
+    return Layout(max_n, threads, kInGroups, scalar, shared).bytes;
+  };
+  // Short sentences need many blocks at once, for which groups in double have too many registers.
+  if (max_n < 32) return scalar == sizeof(double) ? words : Shape{kInGroups, 128, true};
+  // More threads per block pay where a multiprocessor has room for one block alone.
+  if (bytes(256, true) <= most_shared / 2) return {kInGroups, 256, true};
+  if (bytes(512, true) <= most_shared) return {kInGroups, 512, true};
+  // With the matrix in global memory, it counts how many numbers a thread waits for at once.
+  const int threads = scalar == sizeof(double) ? 256 : 512;
+  if (bytes(threads, false) <= most_shared) return {kInGroups, threads, false};
+  return words;
 }
 
 bool Limits::fits(int max_n) const {

@@ -16,9 +16,10 @@ struct Limits {
   /// Of the current device. They are found once per device.
   static Limits of_current_device();
 
+  /// Word by word.
   Shape shape(int max_n, std::size_t scalar) const;
-  /// The same with clusters of blocks where the memory of one is too small.
-  Shape cluster_shape(int max_n, std::size_t scalar) const;
+  /// The same, in groups of words where that is faster.
+  Shape inference_shape(int max_n, std::size_t scalar) const;
   /// Whether a block has room for the vectors of a sentence of so many words.
   bool fits(int max_n) const;
 };

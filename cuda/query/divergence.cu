@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(kWideThreads)
     wide_divergence_kernel(const __grid_constant__ DivergenceArgs args) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ SentenceFacts facts;
-  for_wide_sentences(
+  for_sentences(
       static_cast<int>(args.p.size), [&](int b) { return args.wide[b] != 0; },
       [&](int b) {
         answer(args, b, memory, args.slots.data + blockIdx.x * args.slots.stride, facts);

@@ -21,7 +21,7 @@ HessianQuestion take_hessian(Arena& arena, const Limits& limits, const Batch& ba
   infer.summary.entropy = nullptr;
   infer.factors = kept ? known : take_factors(arena, batch, false, true);
   infer.gradient = arena.take<double>(cells);
-  take_matrices(arena, batch, limits.shape(batch.max_n, sizeof(double)), infer);
+  take_matrices(arena, batch, limits.inference_shape(batch.max_n, sizeof(double)), infer);
   HessianArgs& h = question.hessian;
   h.batch = batch;
   h.summary = infer.summary;
@@ -37,8 +37,7 @@ HessianQuestion take_hessian(Arena& arena, const Limits& limits, const Batch& ba
 }
 
 void hessian_product(const HessianQuestion& question, const Limits& limits, void* stream) {
-  const Shape shape = limits.shape(question.infer.batch.max_n, sizeof(double));
-  launch_inference<double>(question.infer, shape, stream);
+  launch_inference<double>(question.infer, limits, stream);
   launch_hessian(question.hessian, limits.most_shared, stream);
   launch_wide_hessian(question.hessian, stream);
 }

@@ -46,11 +46,10 @@ __device__ void copy(int n, const double* from, double* to) {
 /// The answer of a sentence that has no tree, and the cells beyond a sentence's length.
 __device__ void complete(const HessianArgs& a, int b, std::int32_t status) {
   const int n = a.batch.n(b);
-  if (status == kOk || status == kCudaOutOfRange) {
-    return fill_edges(a.out, a.batch.max_n, b, n, true, 0);
-  }
-  fill_edges(a.out, a.batch.max_n, b, n, false, status == kNoTree ? 0.0 : NAN);
-  fill_edges(a.out, a.batch.max_n, b, n, true, 0);
+  const bool no_tree = status == kNoTree;
+  const bool ok = status == kOk || status == kCudaOutOfRange;
+  if (ok || no_tree) fill_edges(a.out, a.batch.max_n, b, n, true, 0);
+  if (!ok) fill_failure(a.out, a.batch.max_n, b, n, no_tree);
 }
 
 __global__ void __launch_bounds__(kMostThreads)

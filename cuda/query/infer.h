@@ -14,7 +14,8 @@ namespace taproot::cuda {
 /// Takes memory for the matrices of sentences that shared memory cannot hold.
 template <typename Args>
 void take_matrices(Arena& arena, const Batch& piece, const Shape& shape, Args& args) {
-  args.matrix_stride = piece.nodes() * (piece.nodes() | 1);
+  args.matrix_stride = std::int64_t{Layout::rows_in_groups(piece.max_n)} *
+                       Layout::ld_in_groups(piece.max_n, sizeof(float));
   if (shape.shared) return;
   args.matrices = arena.take<double>(piece.size * static_cast<std::size_t>(args.matrix_stride));
 }

@@ -5,7 +5,9 @@
 #pragma once
 
 #include "core/probability.h"
+#include "cuda/core/sentences.cuh"
 #include "cuda/query/gradient.cuh"
+#include "cuda/query/gradient_groups.cuh"
 #include "cuda/query/inference.h"
 #include "cuda/scores/fill.cuh"
 
@@ -29,8 +31,13 @@ struct Block {
     w.dots = reinterpret_cast<T*>(memory + l.dots);
     w.part = reinterpret_cast<T*>(memory + l.part);
     w.part_e = reinterpret_cast<T*>(memory + l.part_e);
+    w.inverse = reinterpret_cast<T*>(memory + l.inverse);
+    w.panels = reinterpret_cast<T*>(memory + l.panels);
+    w.squares = reinterpret_cast<T*>(memory + l.squares);
     w.matrix = shared ? reinterpret_cast<T*>(memory + l.matrix) : matrix;
     w.ld = l.ld;
+    w.near = w.matrix;
+    w.near_rows = 0;
   }
 };
 
@@ -62,11 +69,11 @@ struct SentenceOutput {
 };
 
 /// How many blocks a multiprocessor is to have at once, which bounds their registers.
-template <typename T, int kChunk>
-inline constexpr int kBlocksAtOnce = kChunk == 1                                 ? 8
-                                     : kChunk == 2                               ? 4
-                                     : kChunk == 4 && sizeof(T) == sizeof(float) ? 2
-                                                                                 : 1;
+template <typename T, bool kShared, int kThreads>
+inline constexpr int kBlocksAtOnce =
+    !kShared || kThreads == 512                     ? 1
+    : kThreads == 128 || sizeof(T) == sizeof(float) ? 1024 / kThreads
+                                                    : 512 / kThreads;
 
 /// Whether this launch is for sentence b, whose status is given: without an elimination, if it was
 /// factored in this precision.
@@ -109,7 +116,7 @@ __device__ __noinline__ inline void answer_failure(const InferenceArgs& args, in
     write_number(args.log_partition, b, no_tree ? -HUGE_VAL : NAN);
     write_number(args.entropy, b, NAN);
   }
-  fill_edges(args.marginals[0], args.batch.max_n, b, n, false, no_tree ? 0.0 : NAN);
+  fill_failure(args.marginals[0], args.batch.max_n, b, n, no_tree);
 }
 
 /// log Z, by one thread.
@@ -194,9 +201,11 @@ struct MarginalWriter {
         factor(args.factor.data == nullptr ? 1.0 : read_number(args.factor, sentence.b)),
         with_entropy(args.summary.entropy != nullptr || args.entropy.data != nullptr) {}
 
-  __device__ double write(int h, int m, double g) const {
-    double p = 0;
-    if (m > 0 && m != h) p = weights[static_cast<std::int64_t>(h) * (n + 1) + m] * g;
+  __device__ double weight(int h, int m) const {
+    return weights[static_cast<std::int64_t>(h) * (n + 1) + m];
+  }
+  __device__ double write(int h, int m, double of_edge, double g) const {
+    const double p = m > 0 && m != h ? of_edge * g : 0.0;
     return write_probability(h, m, detail::nearest_probability(p));
   }
 
@@ -227,13 +236,11 @@ __device__ inline void write_entropy(const InferenceArgs& args, int b, double x)
   write_number(args.entropy, b, entropy);
 }
 
-template <typename T, int kChunk, bool kShared>
-__global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk, kBlocksAtOnce<T, kChunk>)
-    inference_kernel(const __grid_constant__ InferenceArgs args) {
-  extern __shared__ __align__(16) unsigned char memory[];
-  __shared__ SentenceFacts facts;
-  const int b = static_cast<int>(blockIdx.x);
-  if (!wanted<T>(args, b, args.summary.outcomes[b].status)) return;
+template <typename T, int kChunk, bool kShared, int kThreads>
+__device__ inline void infer_sentence(const InferenceArgs& args, int b, unsigned char* memory,
+                                      SentenceFacts& facts) {
+  // Steps of a loop whose numbers are on their way from global memory at the same time.
+  constexpr int kAtOnce = kShared ? 1 : 1024 / kThreads;
   const SentenceOutput out(args, b);
   const int n = out.n;
   if (args.total && args.only == kEverySentence) {
@@ -244,6 +251,12 @@ __global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk, kBlocksAtOnc
   Block<T> block(memory, layout, kShared,
                  kShared ? nullptr : static_cast<T*>(args.matrices) + b * args.matrix_stride);
   Work<T>& w = block.w;
+  if constexpr (kChunk == kInGroups && !kShared) {
+    // As many rows as there is room for are in shared memory. The first ones are used most.
+    w.near = reinterpret_cast<T*>(memory + layout.bytes);
+    w.near_rows = static_cast<int>((dynamic_shared_bytes() - layout.bytes) /
+                                   (sizeof(T) * static_cast<std::size_t>(w.ld)));
+  }
   if (args.eliminate) {
     const EdgeReader scores(args.batch, b, n);
     if (!prepare(scores, n, args.batch.max_n, out.single(), out.weights(), block, facts,
@@ -252,35 +265,45 @@ __global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk, kBlocksAtOnc
       return;
     }
     assign_positions(n, 0, block.v);
-    gather(out.weights(), n, 0, block.v, w);
-    factor<T, kChunk>(n, out.single(), w);
+    if constexpr (kChunk == kInGroups) {
+      gather_in_groups<kShared>(out.weights(), n, block.v, w);
+      factor_in_groups<kAtOnce>(n, out.single(), w);
+    } else {
+      gather(out.weights(), n, 0, block.v, w);
+      factor<T, kChunk>(n, out.single(), w);
+    }
     const bool fits = finish(n, out.single(), facts.root_sum, block.v, w, facts);
     if (threadIdx.x == 0) *out.outcome() = {fits ? kOk : kCudaOutOfRange, -1, -1};
     if (!fits) return;
     write_summary(args, out, block, facts);
     if (out.has_factors()) {
       for (int m = 1 + warp_id(); m <= n; m += warp_count()) {
-        write_row(w.matrix + static_cast<std::int64_t>(m) * w.ld, m, n, out.factors());
+        write_row(w.row(m), m, n, out.factors());
       }
       if (out.single() && warp_id() == 0) {
-        const auto row = [&](int m) { return w.matrix + static_cast<std::int64_t>(m) * w.ld; };
+        const auto row = [&](int m) { return w.row(m); };
         write_root_law(n, row, w, out.weights(), block.v.order, out.root_law());
       }
       __syncthreads();
     }
   } else {
     read_summary(out, block, facts);
+    if constexpr (kChunk == kInGroups) invert_pivots(n, w);
     for (int m = 1 + warp_id(); m <= n; m += warp_count()) {
-      read_row(out.factors(), m, n, w.matrix + static_cast<std::int64_t>(m) * w.ld);
+      read_row(out.factors(), m, n, w.row(m));
     }
     __syncthreads();
   }
   if (!args.reverse) return;
-  gradient<T, kChunk>(n, out.single(), w);
+  if constexpr (kChunk == kInGroups) {
+    gradient_in_groups<kAtOnce>(n, out.single(), w);
+  } else {
+    gradient<T, kChunk>(n, out.single(), w);
+  }
   if (args.gradient != nullptr) {  // For a Hessian, which needs nothing else.
     double* to = out.gradient();
     for (int m = 1 + warp_id(); m <= n; m += warp_count()) {
-      T* row = w.matrix + static_cast<std::int64_t>(m) * w.ld;
+      T* row = w.row(m);
       if (lane_id() == m % kWarp) row[m] = 0;  // The diagonal holds anything.
       __syncwarp();
       write_row(row, m, n, to);
@@ -288,20 +311,56 @@ __global__ void __launch_bounds__(kChunk >= 4 ? 512 : 128 * kChunk, kBlocksAtOnc
     return;
   }
   const MarginalWriter writer(args, out, block.v.scale, facts.root_scale);
+  // Two rows of several weights are on their way from memory at the same time. Sums are taken row
+  // by row: fewer roundings pile up.
+  constexpr int kColumns = 4;
+  const auto column_of = [&](int h) { return h <= n ? block.v.position[h] : 0; };
   double mean_score = 0;
-  for (int h = warp_id(); h <= n; h += warp_count()) {
-    const int column = block.v.position[h];
-    double sum = 0;  // Row by row: fewer roundings pile up.
-    for (int m = lane_id(); m <= n; m += kWarp) {
-      const std::int64_t row = block.v.position[m];
-      sum += writer.write(h, m, static_cast<double>(w.matrix[row * w.ld + column]));
+  for (int h0 = warp_id(); h0 <= n; h0 += 2 * warp_count()) {
+    const int h[2] = {h0, h0 + warp_count()};
+    const int column[2] = {column_of(h[0]), column_of(h[1])};
+    double sum[2] = {};
+    for (int m0 = lane_id(); m0 <= n; m0 += kColumns * kWarp) {
+      double weight[2][kColumns];
+      T g[2][kColumns];
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+#pragma unroll
+        for (int i = 0; i < kColumns; ++i) {
+          const int m = min(m0 + i * kWarp, n);
+          weight[r][i] = writer.weight(min(h[r], n), m);
+          g[r][i] = w.row(block.v.position[m])[column[r]];
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < kColumns; ++i) {
+        const int m = m0 + i * kWarp;
+        if (m > n) continue;
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+          if (h[r] > n) continue;
+          sum[r] += writer.write(h[r], m, weight[r][i], static_cast<double>(g[r][i]));
+        }
+      }
     }
-    mean_score += sum;
+    mean_score += sum[0];
+    mean_score += sum[1];
   }
   mean_score = sum_of_threads(mean_score, block.v.reduce);
   if (threadIdx.x == 0) {
     write_entropy(args, b, args.summary.scaled_log_partition[b] - mean_score);
   }
+}
+
+template <typename T, int kChunk, bool kShared, int kThreads>
+__global__ void __launch_bounds__(kThreads, kBlocksAtOnce<T, kShared, kThreads>)
+    inference_kernel(const __grid_constant__ InferenceArgs args) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  __shared__ SentenceFacts facts;
+  for_sentences(
+      static_cast<int>(args.batch.size),
+      [&](int b) { return wanted<T>(args, b, args.summary.outcomes[b].status); },
+      [&](int b) { infer_sentence<T, kChunk, kShared, kThreads>(args, b, memory, facts); });
 }
 
 }  // namespace taproot::cuda

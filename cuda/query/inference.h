@@ -7,7 +7,7 @@
 
 #include "core/wide.h"
 #include "cuda/eliminate/factors.h"
-#include "cuda/eliminate/layout.h"
+#include "cuda/eliminate/limits.h"
 
 namespace taproot::cuda {
 
@@ -39,15 +39,15 @@ struct InferenceArgs {
   /// sentence's length 0.
   bool total = false;
   /// G: [size][(max_n+1)^2], otherwise like the factors. If not null, the reverse pass writes this
-  /// alone. Not by clusters.
+  /// alone.
   double* gradient = nullptr;
   void* matrices = nullptr;  ///< For sentences that shared memory cannot hold.
   std::int64_t matrix_stride = 0;
   WideSlots wide;
 };
 
-/// Launches inference_kernel on the right shape. T is double or float.
+/// Launches inference_kernel in the shape for these sentences. T is double or float.
 template <typename T>
-void launch_inference(const InferenceArgs& args, const Shape& shape, void* stream);
+void launch_inference(const InferenceArgs& args, const Limits& limits, void* stream);
 
 }  // namespace taproot::cuda

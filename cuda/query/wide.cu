@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kWideThreads)
     wide_kernel(const __grid_constant__ InferenceArgs args) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ SentenceFacts facts;
-  for_wide_sentences(
+  for_sentences(
       static_cast<int>(args.batch.size), [&](int b) { return is_wide(args, b); },
       [&](int b) {
         answer(args, b, memory, args.wide.data + blockIdx.x * args.wide.stride, facts);

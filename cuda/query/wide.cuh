@@ -89,23 +89,4 @@ __device__ inline void eliminate_wide(const Batch& batch, int b, double* weights
   __syncthreads();
 }
 
-/// visit(b) by all threads of this block, for its share of the sentences that is_wide(b).
-template <typename IsWide, typename Visit>
-__device__ inline void for_wide_sentences(int size, IsWide&& is_wide, Visit&& visit) {
-  const int first = static_cast<int>(blockIdx.x);
-  const int blocks = static_cast<int>(gridDim.x);
-  bool any = false;  // Most blocks have none, which their threads find out together.
-  for (int b = first + static_cast<int>(threadIdx.x) * blocks; b < size;
-       b += blocks * static_cast<int>(blockDim.x)) {
-    any = any || is_wide(b);
-  }
-  if (__syncthreads_or(any ? 1 : 0) == 0) return;
-  for (int b = first; b < size; b += blocks) {
-    if (!is_wide(b)) continue;
-    __syncthreads();  // All have read the status, and nobody the memory of the sentence before.
-    visit(b);
-    __syncthreads();
-  }
-}
-
 }  // namespace taproot::cuda

@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kWideThreads)
   __shared__ SentenceFacts facts;
   __shared__ double per_warp[kWideWarps];
   __shared__ double wide_per_warp[2 * kWideWarps];
-  for_wide_sentences(
+  for_sentences(
       static_cast<int>(args.batch.size), [&](int b) { return is_wide(args, b); },
       [&](int b) {
         answer(args, b, memory, args.wide.data + blockIdx.x * args.wide.stride, facts, per_warp,

@@ -58,6 +58,27 @@ struct EdgeReader {
     return is_double ? static_cast<const double*>(data)[at]
                      : static_cast<double>(static_cast<const float*>(data)[at]);
   }
+
+  /// The values of the heads first, first + step, ... up to `last`, and that of `last` beyond it.
+  /// There is no branch, so that all of them are on their way from memory at the same time.
+  template <int kCount>
+  TAPROOT_HOST_DEVICE void read(int first, int step, int last, int modifier, double* to) const {
+    if (is_double) {
+      read_as<double, kCount>(first, step, last, modifier, to);
+    } else {
+      read_as<float, kCount>(first, step, last, modifier, to);
+    }
+  }
+
+ private:
+  template <typename T, int kCount>
+  TAPROOT_HOST_DEVICE void read_as(int first, int step, int last, int modifier, double* to) const {
+    const T* from = static_cast<const T*>(data) + modifier * modifier_stride;
+    for (int i = 0; i < kCount; ++i) {
+      const int head = first + i * step < last ? first + i * step : last;
+      to[i] = static_cast<double>(from[head * head_stride]);
+    }
+  }
 };
 
 /// One sentence's part of a CudaEdges, to be written; nothing happens if that has no data.

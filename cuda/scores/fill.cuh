@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
+
 #include "cuda/core/warp.cuh"
 #include "cuda/scores/batch.h"
 
@@ -24,6 +26,14 @@ __device__ __noinline__ inline void fill_edges(const CudaEdges& edges, int max_n
       writer.write(h, m, value);
     }
   }
+}
+
+/// The edges of a sentence that has no answer: 0 without a tree, else NaN in all cells of the
+/// padded matrix.
+__device__ inline void fill_failure(const CudaEdges& edges, int max_n, int b, int n, bool no_tree) {
+  if (no_tree) return fill_edges(edges, max_n, b, n, false, 0);
+  const bool packed = edges.offsets != nullptr || edges.head_stride == 0;
+  fill_edges(edges, max_n, b, packed ? n : max_n, false, NAN);
 }
 
 }  // namespace taproot::cuda

@@ -20,6 +20,9 @@ namespace taproot::cuda {
 
 inline constexpr double kLowest = -HUGE_VAL;
 
+/// How many scores or weights of a column a thread reads at the same time.
+inline constexpr int kReadAtOnce = 4;
+
 /// When the range of a type is enough. If 2^bits bounds the product of the columns' sums over Z, an
 /// error of d in an entry costs Z at most d 2^bits of itself (docs/numerics.md).
 template <typename T>
@@ -119,6 +122,38 @@ __device__ inline double scaled_weight(double s, double scale, double flush, dou
                         (static_cast<std::uint64_t>(static_cast<std::int64_t>(e)) << 52));
 }
 
+/// scaled_weight() of several scores and scales, which the device computes side by side.
+template <int kCount>
+__device__ inline void scaled_weights(const double* scores, const double* scales, double flush,
+                                      double& flushed, double* weights) {
+  using namespace detail;
+  constexpr double kRounder = 0x1.8p52;
+  double k[kCount];
+  bool usual = true;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    k[i] = fma(scores[i] == kLowest ? 0.0 : scores[i], kLog2e, kRounder) - kRounder;
+    usual = usual && fabs(k[i]) < kShortRange;
+  }
+  if (!usual) {
+    for (int i = 0; i < kCount; ++i) {
+      weights[i] = scaled_weight(scores[i], scales[i], flush, flushed);
+    }
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    const bool forbidden = scores[i] == kLowest;
+    const double e = k[i] - scales[i];
+    flushed = !forbidden && !(e >= flush) && e > flushed ? e : flushed;
+    const double r = fma(-k[i], kLn2Rest, fma(-k[i], kLn2Short, forbidden ? 0.0 : scores[i]));
+    const double weight =
+        double_of_bits(bits_of_double(exp_reduced(r)) +
+                       (static_cast<std::uint64_t>(static_cast<std::int64_t>(e)) << 52));
+    weights[i] = !forbidden && e >= Range<double>::kFlushExponent ? weight : 0.0;
+  }
+}
+
 /// Checks the scores and chooses the scales. Column 0 and the diagonal are ignored.
 __device__ inline void choose_scales(const EdgeReader& scores, int n, bool single, Vectors& v,
                                      SentenceFacts& facts) {
@@ -136,17 +171,24 @@ __device__ inline void choose_scales(const EdgeReader& scores, int n, bool singl
     const int m = m0 + c.first;
     double top = kLowest;
     if (c.active() && m >= 1 && m <= n) {
-      for (int h = c.group; h <= n; h += c.groups) {
-        if (h == m) continue;
-        const double s = scores(h, m);
-        if (!(fabs(s) <= kMaxScore)) {
-          if (s == kLowest) {
-            forbidden = true;
-          } else {
-            bad = min(bad, h * (n + 1) + m);
+      constexpr int kAtOnce = 2 * kReadAtOnce;
+      for (int h0 = c.group; h0 <= n; h0 += kAtOnce * c.groups) {
+        double read[kAtOnce];
+        scores.read<kAtOnce>(h0, c.groups, n, m, read);
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+          const int h = h0 + i * c.groups;
+          const double s = read[i];
+          if (h == m || h > n) continue;
+          if (!(fabs(s) <= kMaxScore)) {
+            if (s == kLowest) {
+              forbidden = true;
+            } else {
+              bad = min(bad, h * (n + 1) + m);
+            }
           }
+          if (h > 0 && s > top) top = s;
         }
-        if (h > 0 && s > top) top = s;
       }
     }
     combine_columns(c, m, n, top, v.reduce, v.scale,
@@ -191,14 +233,24 @@ __device__ inline void fill_weights(const EdgeReader& scores, int n, double* wei
     const int m = m0 + c.first;
     double sum = 0;
     if (c.active() && m <= n) {
-      for (int h = c.group; h <= n; h += c.groups) {
-        double w = 0;
-        if (m > 0 && h != m) {
-          const double scale = v.scale[m] + (h == 0 ? facts.root_scale : 0.0);
-          w = scaled_weight(scores(h, m), scale, Range<T>::kFlushExponent, flushed);
+      for (int h0 = c.group; h0 <= n; h0 += kReadAtOnce * c.groups) {
+        double w[kReadAtOnce];
+        double scales[kReadAtOnce];
+        scores.read<kReadAtOnce>(h0, c.groups, n, m, w);
+#pragma unroll
+        for (int i = 0; i < kReadAtOnce; ++i) {
+          const int h = h0 + i * c.groups;
+          if (m == 0 || h == m || h > n) w[i] = kLowest;
+          scales[i] = m == 0 ? 0.0 : v.scale[m] + (h == 0 ? facts.root_scale : 0.0);
         }
-        weights[static_cast<std::int64_t>(h) * (n + 1) + m] = w;
-        if (h > 0) sum += w;
+        scaled_weights<kReadAtOnce>(w, scales, Range<T>::kFlushExponent, flushed, w);
+#pragma unroll
+        for (int i = 0; i < kReadAtOnce; ++i) {
+          const int h = h0 + i * c.groups;
+          if (h > n) continue;
+          weights[static_cast<std::int64_t>(h) * (n + 1) + m] = w[i];
+          if (h > 0) sum += w[i];
+        }
       }
     }
     combine_columns(c, m, n, sum, v.reduce, v.sums, [](double a, double b) { return a + b; });
@@ -274,13 +326,21 @@ __device__ inline void find_last_words(const EdgeReader& scores, int n, bool sin
 __device__ inline void find_keys(const double* weights, int n, bool single, Vectors& v) {
   for (int m = static_cast<int>(threadIdx.x); m <= n; m += static_cast<int>(blockDim.x)) {
     if (!single) v.sums[m] += weights[m];
+    v.reduce[m] = v.sums[m] > 0 ? 1 / v.sums[m] : 0.0;
   }
   __syncthreads();
   for (int h = 1 + warp_id(); h <= n; h += warp_count()) {
+    const double* row = weights + static_cast<std::int64_t>(h) * (n + 1);
     double key = 0;
-    for (int m = 1 + lane_id(); m <= n; m += kWarp) {
-      const double sum = v.sums[m];
-      if (sum > 0) key = fma(weights[static_cast<std::int64_t>(h) * (n + 1) + m], 1 / sum, key);
+    for (int m0 = 1 + lane_id(); m0 <= n; m0 += kReadAtOnce * kWarp) {
+      double weight[kReadAtOnce];
+#pragma unroll
+      for (int i = 0; i < kReadAtOnce; ++i) weight[i] = row[min(m0 + i * kWarp, n)];
+#pragma unroll
+      for (int i = 0; i < kReadAtOnce; ++i) {
+        const int m = m0 + i * kWarp;
+        if (m <= n) key = fma(weight[i], v.reduce[m], key);
+      }
     }
     key = warp_sum(key);
     if (lane_id() == 0) v.keys[h] = key;
@@ -316,8 +376,11 @@ __device__ inline void assign_positions(int n, int last, Vectors& v) {
       rank = 0;
     } else if (w != first) {
       rank = 2;
+      const double own = v.keys[w];
+#pragma unroll 8
       for (int x = 1; x <= n; ++x) {
-        if (x != first && (v.keys[x] > v.keys[w] || (v.keys[x] == v.keys[w] && x > w))) ++rank;
+        const double key = v.keys[x];
+        rank += (x != first) & ((key > own) | ((key == own) & (x > w)));
       }
     }
     v.order[rank] = w;

@@ -275,8 +275,8 @@ TAPROOT_API std::size_t cuda_inference_bytes(const CudaInference& question);
 /// Every sentence gets an answer, and one without a tree does not harm the others:
 ///   ok                        log Z, entropy and marginals, also beyond the range of double
 ///   no_tree                   log Z = -inf, entropy NaN, marginals 0, log p NaN
-///   bad_score, empty          NaN in log Z, entropy, log p and the marginals of the sentence
-///   a length outside 0..max_n NaN likewise, in all (max_n+1)^2 marginals; kCudaBadLength
+///   bad_score, empty          NaN in log Z, entropy, log p and all (max_n+1)^2 marginals
+///   a length outside 0..max_n NaN likewise; kCudaBadLength
 ///
 /// Throws std::invalid_argument where the scores or the workspace are null or too small, and where
 /// max_n is more than a block of the device has room for (some 3500 words on an H200).
@@ -306,5 +306,9 @@ struct CudaArgmax {
 TAPROOT_API std::size_t cuda_argmax_bytes(const CudaArgmax& question);
 TAPROOT_API void cuda_argmax(const CudaArgmax& question, void* workspace,
                              std::size_t workspace_bytes, void* stream);
+
+/// Rounds answers in float64, [size] in device memory, to float32: for questions that only have
+/// float64 answers. It does not wait.
+TAPROOT_API void cuda_round(const double* from, std::size_t size, float* to, void* stream);
 
 }  // namespace taproot

@@ -69,9 +69,11 @@ struct BatchOptions {
   /// Samples are keyed by these, so that a corpus gives the same trees however it is split into
   /// batches. Without them a sentence's id is its position in the batch.
   std::vector<std::uint64_t> ids = {};
-  /// Whether what one question finds is kept for the next: log Z and marginals, factors, and the
-  /// tables of samplers that are asked twice. Without it only log Z is kept and memory stays small,
-  /// which is right for a batch that is asked a single question.
+  /// Whether what one question finds is kept for the next: factors, marginals, and the tables of
+  /// samplers that are asked twice. Without it only log Z is kept and memory stays small, which is
+  /// right for a batch that is asked a single question. log_partition() and marginals() of a large
+  /// batch, or of one with many short sentences, keep only log Z in any case, because writing
+  /// factors to memory would take longer than making them again.
   bool keep = true;
 };
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "arrays.h"
+#include "pool.h"
 #include "taproot/dependency_trees.h"
 
 namespace taproot::python {
@@ -20,8 +21,5 @@ struct Core {
   std::size_t row() const { return static_cast<std::size_t>(padded_n); }
   std::size_t side() const { return row() + 1; }
 };
-
-/// The pool that all batches of the process run on. Its interrupt lets Ctrl-C through.
-Pool& pool();
 
 }  // namespace taproot::python

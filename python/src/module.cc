@@ -23,6 +23,7 @@ NB_MODULE(_taproot, m) {
   init_files(m);
   init_cuda(m);
   init_cuda_operators(m);
+  init_jax(m);
   init_draw(m);
   init_tree(m);
 }

@@ -12,6 +12,7 @@ void init_estimate(nanobind::module_& m);
 void init_files(nanobind::module_& m);
 void init_cuda(nanobind::module_& m);
 void init_cuda_operators(nanobind::module_& m);
+void init_jax(nanobind::module_& m);
 void init_draw(nanobind::module_& m);
 void init_tree(nanobind::module_& m);
 

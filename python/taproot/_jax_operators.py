@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators of ``taproot.jax``: functions of scores (..., N+1, N+1), with ROOT first, and numbers of words (...).
 
-The surface (``jax.py``) knows these functions and nothing of what is behind them, which is a callback to the host. A
-sentence without an answer has NaN for values and gradients, or heads of -1; and so has one whose number of words cannot
-be.
+The surface (``jax.py``) knows these functions and nothing of what is behind them: calls of the library from compiled
+code, on the CPU or a CUDA device, through ``jax.ffi``. ``python/src/jax`` has the other side of each call. A sentence
+without a tree has log Z = -inf, marginals 0 and gradient 0; what else has no answer is NaN, with a gradient of NaN, or
+has heads of -1. So has a sentence whose number of words cannot be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from functools import cache, partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from . import _taproot
 from ._distribution import Algorithm, DependencyTrees, Root, WithoutReplacementAlgorithm
 
 Array = Any
@@ -23,92 +25,118 @@ Array = Any
 Result = tuple[tuple[int, ...], Any]
 
 
-def host_trees(scores: Any, labels: Any, words: Any, root: Root, on_error: Any = "status") -> DependencyTrees:
-    """A flat batch on the host."""
-    arrays = [None if a is None else _readable(np.asarray(a)) for a in (scores, labels)]
-    edges, of_labels = arrays[0], arrays[1]
-    assert edges is not None
-    n = np.asarray(words).reshape(-1)
-    n = np.where((n < 0) | (n >= edges.shape[-1]), 0, n)  # A length that cannot be has no answer, as an empty sentence.
-    return DependencyTrees(
-        edges.reshape((-1, *edges.shape[-2:])),
-        n,
-        root,
-        label_scores=None if of_labels is None else of_labels.reshape((-1, *of_labels.shape[-3:])),
-        on_error=on_error,
-        copy=False,
-    )
+def _register() -> None:
+    platforms = _taproot.jax_handlers()
+    if not platforms:
+        raise ImportError(
+            "this build of taproot has no JAX, because jaxlib was not there when it was built: install jaxlib, and "
+            "then build taproot again with pip install --no-build-isolation"
+        )
+    for platform, handlers in platforms.items():
+        for name, stages in handlers.items():
+            try:
+                jax.ffi.register_ffi_target(name, stages, platform=platform)
+            except Exception as error:
+                raise ImportError(
+                    "taproot was built for another version of jaxlib than the one that is installed: build taproot "
+                    f"again with pip install --no-build-isolation ({error})"
+                ) from error
 
 
-def _readable(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float32)  # bfloat16 fits.
+_register()
 
 
-def _call(function: Callable[..., Any], results: Sequence[Result], *arguments: Array | None) -> Any:
-    """function(*NumPy arrays) on the host, which gives a list of arrays with the axes of the batch in front.
+def host_trees(scores: Any, words: Any, root: Root, on_error: Any = "status") -> DependencyTrees:
+    """A flat batch in NumPy's arrays."""
+    edges = np.asarray(scores)
+    edges = edges if edges.dtype in (np.float32, np.float64) else edges.astype(np.float32)
+    flat = edges.reshape((-1, *edges.shape[-2:]))
+    return DependencyTrees(flat, np.asarray(words).reshape(-1), root, on_error=on_error, copy=False)
 
-    The first argument is a matrix per sentence; ``vmap`` adds axes to the batch of all arguments.
+
+def _wide(array: Array) -> Array:
+    """float32 and float64 are read as they are; float32 holds every number of the other types."""
+    return array if array.dtype in (jnp.float32, jnp.float64) else array.astype(jnp.float32)
+
+
+def _varying(results: Sequence[Array], operands: Sequence[Array]) -> list[Array]:
+    """The results, which within ``shard_map`` differ between devices where any of the operands does.
+
+    JAX does not find that out for foreign functions by itself, and it has renamed what this needs.
     """
-
-    def on_host(*arrays: Any) -> Any:
-        batch = np.shape(arrays[0])[:-2]
-        given = iter(arrays)
-        found = function(*[None if a is None else np.asarray(next(given)) for a in arguments])
-        return [np.asarray(f).reshape(batch + shape).astype(dtype) for f, (shape, dtype) in zip(found, results)]
-
-    first = arguments[0]
-    assert first is not None
-    batch = first.shape[:-2]
-    shapes = [jax.ShapeDtypeStruct((*batch, *shape), dtype) for shape, dtype in results]
-    return jax.pure_callback(on_host, shapes, *[a for a in arguments if a is not None], vmap_method="broadcast_all")
+    types = [jax.typeof(operand) for operand in operands]
+    manual = [getattr(t, "manual_axis_type", None) for t in types]
+    axes = {axis for t, m in zip(types, manual) for axis in (getattr(t, "vma", ()) if m is None else m.varying)}
+    if not axes:
+        return list(results)
+    if hasattr(jax.lax, "pcast"):
+        return [jax.lax.pcast(result, tuple(axes), to="varying") for result in results]
+    return [jax.lax.pvary(result, tuple(axes)) for result in results]
 
 
-def _ask(name: str, shape: tuple[int, ...], scores: Array, words: Array, root: Root) -> Array:
-    """One of the questions of DependencyTrees without arguments."""
-    question = lambda s, n: [getattr(host_trees(s, None, n, root), name)()]
-    return _call(question, [(shape, scores.dtype)], scores, words)[0]
+def _call(
+    name: str, results: Sequence[Result], scores: Array, words: Array, root: Root, *more: Array, **attributes: Any
+) -> list[Array]:
+    """The library's answers, with the axes of the batch in front; a result of dtype None has that of the scores.
 
-
-def _times(grad: Array, slope: Array, out: Array) -> Array:
-    """One number per sentence times a matrix per sentence.
-
-    NaN where the answer is, and 0 where the sentence does not count, whether it has an answer or not.
+    ``vmap`` adds axes to the batch of all operands.
     """
-    counts = grad != 0
-    known = jnp.where(counts[..., None, None], grad[..., None, None] * slope, jnp.zeros((), slope.dtype))
-    return jnp.where((counts & jnp.isnan(out))[..., None, None], jnp.nan, known)
+    own = _wide(scores)
+    operands = (own, jnp.asarray(words, jnp.int32), *more)
+    batch = own.shape[:-2]
+    shapes = [jax.ShapeDtypeStruct((*batch, *shape), own.dtype if dtype is None else dtype) for shape, dtype in results]
+    call = jax.ffi.ffi_call(f"taproot_{name}", shapes, vmap_method="broadcast_all")
+    found = _varying(call(*operands, multi=root == "multi", **attributes), operands)
+    return [a.astype(scores.dtype) if dtype is None else a for a, (_, dtype) in zip(found, results)]
+
+
+def _edges(scores: Array) -> Result:
+    return tuple(scores.shape[-2:]), None
+
+
+_NUMBER: Result = ((), None)
+_OUTCOME: Result = ((3,), jnp.int32)  # A status, which is 0 if all is well; for a bad score also the cell.
+_NO_TREE = 1
+
+
+def _times(grad: Array, slope: Array) -> Array:
+    """One number per sentence times a matrix per sentence; 0 where the sentence does not count, whatever its matrix."""
+    factor = grad[..., None, None]
+    return jnp.where(factor != 0, factor * slope, jnp.zeros((), slope.dtype))
+
+
+def _times_known(grad: Array, slope: Array, out: Array) -> Array:
+    """The same, but NaN where the value is and the sentence counts."""
+    lost = jnp.isnan(out) & (grad != 0)
+    return jnp.where(lost[..., None, None], jnp.nan, _times(grad, slope))
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(3,))
 def hessian_product(scores: Array, vector: Array, words: Array, root: Root) -> Array:
     """The Hessian of log Z times a vector; 0 if the vector is, whether the sentence has an answer or not."""
-
-    def on_host(s: Any, v: Any, n: Any) -> Any:
-        direction = np.asarray(v, np.float64).reshape((-1, *v.shape[-2:]))
-        found = host_trees(s, None, n, root)._hessian_product(np.ascontiguousarray(direction))
-        found[~direction.any((1, 2))] = 0.0
-        return [found]
-
-    return _call(on_host, [(scores.shape[-2:], scores.dtype)], scores, vector, words)[0]
+    along = _wide(vector)
+    found = _call("hessian_product", [_edges(scores)], scores, words, root, along)[0]
+    counts = (vector != 0).any((-2, -1))
+    return jnp.where(counts[..., None, None], found, jnp.zeros((), found.dtype))
 
 
 def _hessian_product_forward(scores: Array, vector: Array, words: Array, root: Root) -> Any:
     return hessian_product(scores, vector, words, root), None
 
 
-def _hessian_product_backward(root: Root, saved: Any, grad: Array) -> Any:
+def _one_more(*_: Any) -> Any:
     raise NotImplementedError(
         "log_partition and log_prob can be differentiated twice, marginals, entropy and the divergences once: "
         "this asks for one more"
     )
 
 
-hessian_product.defvjp(_hessian_product_forward, _hessian_product_backward)
+hessian_product.defvjp(_hessian_product_forward, _one_more)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(2,))
 def marginals(scores: Array, words: Array, root: Root) -> Array:
-    return _ask("marginals", scores.shape[-2:], scores, words, root)
+    return _call("marginals", [_edges(scores)], scores, words, root)[0]
 
 
 def _marginals_forward(scores: Array, words: Array, root: Root) -> Any:
@@ -125,7 +153,10 @@ marginals.defvjp(_marginals_forward, _marginals_backward)
 
 @partial(jax.custom_vjp, nondiff_argnums=(2,))
 def root_marginals(scores: Array, words: Array, root: Root) -> Array:
-    return _ask("root_marginals", (scores.shape[-1] - 1,), scores, words, root)
+    of_words: Result = ((scores.shape[-1] - 1,), None)
+    found, outcomes = _call("root_marginals", [of_words, _OUTCOME], scores, words, root)
+    lost = outcomes[..., :1] > _NO_TREE  # The numbers of a sentence without a tree are 0, and so they stay.
+    return jnp.where(lost, jnp.nan, found)
 
 
 def _root_marginals_forward(scores: Array, words: Array, root: Root) -> Any:
@@ -141,37 +172,67 @@ def _root_marginals_backward(root: Root, saved: Any, grad: Array) -> Any:
 root_marginals.defvjp(_root_marginals_forward, _root_marginals_backward)
 
 
+# A function whose gradient is wanted finds it on the way forward, in one call with the value, and going back is one
+# product. That call is an operator of its own, so that the product can be differentiated once more.
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(2,))
+def _log_partition_and_marginals(scores: Array, words: Array, root: Root) -> Any:
+    return tuple(_call("log_partition_and_marginals", [_NUMBER, _edges(scores)], scores, words, root))
+
+
+def _log_partition_and_marginals_forward(scores: Array, words: Array, root: Root) -> Any:
+    log_z, p = _log_partition_and_marginals(scores, words, root)
+    return (log_z, p), (scores, words, p)
+
+
+def _log_partition_and_marginals_backward(root: Root, saved: Any, grads: Any) -> Any:
+    scores, words, p = saved
+    of_log_z, of_p = grads
+    return _times(of_log_z, p) + hessian_product(scores, of_p, words, root), None
+
+
+_log_partition_and_marginals.defvjp(_log_partition_and_marginals_forward, _log_partition_and_marginals_backward)
+
+
 @partial(jax.custom_vjp, nondiff_argnums=(2,))
 def log_partition(scores: Array, words: Array, root: Root) -> Array:
-    return _ask("log_partition", (), scores, words, root)
+    return _call("log_partition", [_NUMBER], scores, words, root)[0]
 
 
 def _log_partition_forward(scores: Array, words: Array, root: Root) -> Any:
-    out = log_partition(scores, words, root)
-    return out, (scores, words, out)
+    return _log_partition_and_marginals(scores, words, root)
 
 
-def _log_partition_backward(root: Root, saved: Any, grad: Array) -> Any:
-    scores, words, out = saved
-    return _times(grad, marginals(scores, words, root), out), None
+def _log_partition_backward(root: Root, p: Array, grad: Array) -> Any:
+    return _times(grad, p), None
 
 
 log_partition.defvjp(_log_partition_forward, _log_partition_backward)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(2,))
+def _entropy_and_product(scores: Array, words: Array, root: Root) -> Any:
+    """The entropy, and the Hessian of log Z times the scores, which is minus its gradient."""
+    return tuple(_call("entropy_and_product", [_NUMBER, _edges(scores)], scores, words, root))
+
+
+_entropy_and_product.defvjp(lambda scores, words, root: (_entropy_and_product(scores, words, root), None), _one_more)
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(2,))
 def entropy(scores: Array, words: Array, root: Root) -> Array:
-    return _ask("entropy", (), scores, words, root)
+    return _call("entropy", [_NUMBER], scores, words, root)[0]
 
 
 def _entropy_forward(scores: Array, words: Array, root: Root) -> Any:
-    out = entropy(scores, words, root)
-    return out, (scores, words, out)
+    out, product = _entropy_and_product(scores, words, root)
+    return out, (out, product)
 
 
 def _entropy_backward(root: Root, saved: Any, grad: Array) -> Any:
-    scores, words, out = saved
-    return _times(-grad, hessian_product(scores, scores, words, root), out), None
+    out, product = saved
+    return _times_known(-grad, product, out), None
 
 
 entropy.defvjp(_entropy_forward, _entropy_backward)
@@ -180,12 +241,9 @@ entropy.defvjp(_entropy_forward, _entropy_backward)
 @partial(jax.custom_vjp, nondiff_argnums=(3, 4))
 def divergence(scores: Array, other: Array, words: Array, root: Root, relative: bool) -> Array:
     """The cross-entropy of q relative to p or, if `relative`, the divergence of q from p."""
-
-    def on_host(s: Any, o: Any, n: Any) -> Any:
-        p, q = host_trees(s, None, n, root), host_trees(o, None, n, root)
-        return [p.kl_divergence(q) if relative else p.cross_entropy(q)]
-
-    return _call(on_host, [((), scores.dtype)], scores, other, words)[0]
+    name = "kl_divergence" if relative else "cross_entropy"
+    of_q = other.astype(_wide(scores).dtype)
+    return _call(name, [_NUMBER], scores, words, root, of_q)[0]
 
 
 def _divergence_forward(scores: Array, other: Array, words: Array, root: Root, relative: bool) -> Any:
@@ -196,47 +254,66 @@ def _divergence_forward(scores: Array, other: Array, words: Array, root: Root, r
 def _divergence_backward(root: Root, relative: bool, saved: Any, grad: Array) -> Any:
     scores, other, words, out = saved
     vector = other - scores if relative else other
-    of_scores = _times(-grad, hessian_product(scores, vector, words, root), out)
-    of_other = _times(grad, marginals(other, words, root) - marginals(scores, words, root), out)
+    of_scores = _times_known(-grad, hessian_product(scores, vector, words, root), out)
+    of_other = _times_known(grad, marginals(other, words, root) - marginals(scores, words, root), out)
     return of_scores, of_other, None
 
 
 divergence.defvjp(_divergence_forward, _divergence_backward)
 
 
+def _readable(heads: Array, words: Array) -> Array:
+    """Trees (..., K, N) with -1 for all heads of a tree of which one cannot be: the library has NaN for that."""
+    last = jnp.asarray(words)[..., None, None]
+    real = jnp.arange(1, heads.shape[-1] + 1) <= last
+    wrong = (((heads < 0) | (heads > last)) & real).any(-1, keepdims=True)
+    return jnp.where(wrong, -1, heads).astype(jnp.int32)
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(3,))
+def _log_prob_and_marginals(scores: Array, heads: Array, words: Array, root: Root) -> Any:
+    results = [((heads.shape[-2],), None), _edges(scores)]
+    return tuple(_call("log_prob_and_marginals", results, scores, words, root, _readable(heads, words)))
+
+
+def _log_prob_and_marginals_forward(scores: Array, heads: Array, words: Array, root: Root) -> Any:
+    out, p = _log_prob_and_marginals(scores, heads, words, root)
+    return (out, p), (scores, heads, words, out, p)
+
+
+def _log_prob_and_marginals_backward(root: Root, saved: Any, grads: Any) -> Any:
+    scores, heads, words, out, p = saved
+    of_out, of_p = grads
+    slope = _log_prob_backward(root, (heads, words, out, p), of_out)[0]
+    return slope + hessian_product(scores, of_p, words, root), None, None
+
+
+_log_prob_and_marginals.defvjp(_log_prob_and_marginals_forward, _log_prob_and_marginals_backward)
+
+
 @partial(jax.custom_vjp, nondiff_argnums=(3,))
 def log_prob(scores: Array, heads: Array, words: Array, root: Root) -> Array:
     """Of K trees per sentence, heads (..., K, N), shape (..., K); NaN for heads that cannot be."""
-
-    def on_host(s: Any, h: Any, n: Any) -> Any:
-        trees = np.moveaxis(h.reshape((-1, *h.shape[-2:])), 1, 0)
-        last = n.reshape(-1, 1)
-        real = np.arange(1, trees.shape[-1] + 1) <= last
-        wrong = ((trees < 0) | (trees > last)) & real
-        found = host_trees(s, None, n, root).log_prob(np.where(wrong, 0, trees))
-        return [np.moveaxis(np.where(wrong.any(-1), np.nan, found), 0, 1)]
-
-    return _call(on_host, [((heads.shape[-2],), scores.dtype)], scores, heads, words)[0]
+    return _call("log_prob", [((heads.shape[-2],), None)], scores, words, root, _readable(heads, words))[0]
 
 
 def _log_prob_forward(scores: Array, heads: Array, words: Array, root: Root) -> Any:
-    out = log_prob(scores, heads, words, root)
-    return out, (scores, heads, words, out)
+    out, p = _log_prob_and_marginals(scores, heads, words, root)
+    return out, (heads, words, out, p)
 
 
 def _log_prob_backward(root: Root, saved: Any, grad: Array) -> Any:
     """Edges less marginals; 0 for heads that are not a tree, NaN where the value is."""
-    scores, heads, words, out = saved
-    side = scores.shape[-1]
+    heads, words, out, p = saved
+    side = p.shape[-1]
     of_trees = jnp.where(jnp.isfinite(out), grad, 0)
-    real = jnp.arange(1, side) <= words[..., None]
+    real = jnp.arange(1, side) <= jnp.asarray(words)[..., None]
     has = (heads[..., None, :] == jnp.arange(side)[:, None]) & real[..., None, None, :]
     edges = jnp.where(has, of_trees[..., None, None], 0).sum(-3)
     edges = jnp.pad(edges, [(0, 0)] * (edges.ndim - 1) + [(1, 0)])
-    total = of_trees.sum(-1)
-    slope = edges - _times(total, marginals(scores, words, root), total)
+    slope = edges - _times(of_trees.sum(-1), p)
     lost = (jnp.isnan(out) & (grad != 0)).any(-1)
-    return jnp.where(lost[..., None, None], jnp.nan, slope).astype(scores.dtype), None, None
+    return jnp.where(lost[..., None, None], jnp.nan, slope).astype(p.dtype), None, None
 
 
 log_prob.defvjp(_log_prob_forward, _log_prob_backward)
@@ -247,7 +324,12 @@ log_prob.defvjp(_log_prob_forward, _log_prob_backward)
 
 def numbers(name: str, scores: Array, words: Array, root: Root) -> Array:
     """expected_tries or expected_steps, shape (...)."""
-    return _ask(name, (), scores, words, root)
+    return _call(name, [_NUMBER], *_constants(scores), words, root)[0]
+
+
+def _constants(*arrays: Array | None) -> list[Array]:
+    """Those that are there, without a gradient: what is found has none, and says so by being 0."""
+    return [jax.lax.stop_gradient(a) for a in arrays if a is not None]
 
 
 def _results_of_trees(scores: Array, labels: Array | None, *leading: int) -> list[Result]:
@@ -257,74 +339,68 @@ def _results_of_trees(scores: Array, labels: Array | None, *leading: int) -> lis
 
 def decode(name: str, scores: Array, labels: Array | None, words: Array, root: Root) -> Any:
     """argmax or mbr: [heads], or [heads, labels], each (..., N)."""
+    own, *of_labels = _constants(scores, labels)
+    if not of_labels:
+        return _call(name, _results_of_trees(scores, labels), own, words, root)
+    on_cpu, on_device = labeled_decoders(name, root)
+    given = (_wide(own), _wide(of_labels[0]), jnp.asarray(words, jnp.int32))
+    return jax.lax.platform_dependent(*given, cpu=on_cpu, cuda=on_device)
 
-    def on_host(s: Any, l: Any, n: Any) -> Any:
-        found = getattr(host_trees(s, l, n, root), name)()
-        return [found] if l is None else found
 
-    return _call(on_host, _results_of_trees(scores, labels), scores, labels, words)
+@cache  # JAX compiles a function once, if it is the same one.
+def labeled_decoders(name: str, root: Root) -> tuple[Any, Any]:
+    """Functions of scores, label scores and words that give (heads, labels): the library's, for the CPU, and one for
+    devices, where the library knows no labels. That one adds label scores in their own precision."""
 
+    def on_cpu(scores: Array, labels: Array, words: Array) -> Any:
+        return tuple(_call(name, _results_of_trees(scores, labels), scores, words, root, labels))
 
-def _rows(array: Any, k: int, filler: Any) -> Any:
-    """[k' <= k, B, ...] as [B, k, ...]."""
-    out = np.full((array.shape[1], k, *array.shape[2:]), filler, array.dtype)
-    out[:, : len(array)] = np.moveaxis(array, 0, 1)
-    return out
+    def on_device(scores: Array, labels: Array, words: Array) -> Any:
+        of_edges = labels.max(-1) if name == "argmax" else jax.nn.logsumexp(labels, axis=-1)
+        heads = _call(name, _results_of_trees(scores, None), scores + of_edges, words, root)[0]
+        best = jnp.argmax(labels, axis=-1)[..., 1:].astype(jnp.int32)
+        of_words = jnp.take_along_axis(best, jnp.maximum(heads, 0)[..., None, :], axis=-2)[..., 0, :]
+        return heads, jnp.where(heads < 0, -1, of_words)
+
+    return on_cpu, on_device
 
 
 def kbest(k: int, scores: Array, labels: Array | None, words: Array, root: Root) -> Any:
     """[heads, labels if there are any, score, counts]: (..., k, N), (..., k) and (...)."""
-
-    def on_host(s: Any, l: Any, n: Any) -> Any:
-        best = host_trees(s, l, n, root).kbest(k)
-        trees = [best.heads] if best.labels is None else [best.heads, best.labels]
-        return [*(_rows(a, k, -1) for a in trees), _rows(best.score, k, -np.inf), best.counts]
-
-    results = [*_results_of_trees(scores, labels, k), ((k,), scores.dtype), ((), jnp.int32)]
-    return _call(on_host, results, scores, labels, words)
+    own, *of_labels = _constants(scores, labels)
+    results: list[Result] = [*_results_of_trees(scores, labels, k), ((k,), None), ((), jnp.int32)]
+    return _call("kbest", results, own, words, root, *map(_wide, of_labels))
 
 
 def _by_key(
-    question: Callable[..., list[Any]],
+    name: str,
     results: list[Result],
     key: Array,
+    algorithm: str,
     scores: Array,
     labels: Array | None,
     words: Array,
+    root: Root,
 ) -> Any:
-    """question(seed, scores, labels, words) on the host, with a seed from two words of a key.
+    """A question with a seed, from two words of a key.
 
     Under ``vmap`` there are several calls in one, each with a key of its own. Their trees must be those that each call
-    has by itself.
+    has by itself, so the library has to know how many axes of the batch are one call's.
     """
-    call = scores.shape[:-2]
-    keys = jnp.broadcast_to(key.reshape(-1)[-2:], (*call, 2)).astype(jnp.uint32)
-
-    def on_host(s: Any, l: Any, n: Any, of_keys: Any) -> Any:
-        if s.size == 0:
-            return [np.zeros((*s.shape[:-2], *shape)) for shape, _ in results]
-        calls = int(np.prod(s.shape[: s.ndim - 2 - len(call)]))
-        split = [None if a is None else a.reshape((calls, *call, *a.shape[n.ndim :])) for a in (s, l, n, of_keys)]
-        found = []
-        for c in range(calls):
-            own = [None if a is None else a[c] for a in split]
-            high, low = (int(word) for word in own[3].reshape(-1)[:2])  # type: ignore[union-attr]
-            found.append(question(high << 32 | low, *own[:3]))
-        return [np.stack(arrays) for arrays in zip(*found)]
-
-    return _call(on_host, results, scores, labels, words, keys)
+    own, *of_labels = _constants(scores, labels)
+    batch = scores.shape[:-2]
+    keys = jnp.broadcast_to(key.reshape(-1)[-2:], (*batch, 2)).astype(jnp.uint32)
+    more = (keys, *map(_wide, of_labels))
+    given = dict(axes=np.int32(len(batch)), algorithm=algorithm, labeled=labels is not None)
+    return _call(name, results, own, words, root, *more, **given)
 
 
 def sample(
     k: int, key: Array, algorithm: Algorithm, scores: Array, labels: Array | None, words: Array, root: Root
 ) -> Any:
     """[heads], or [heads, labels], each (..., k, N)."""
-
-    def question(seed: int, s: Any, l: Any, n: Any) -> list[Any]:
-        found = host_trees(s, l, n, root).sample(k, seed, algorithm)
-        return [_rows(np.asarray(a), k, -1) for a in ([found] if l is None else found)]
-
-    return _by_key(question, _results_of_trees(scores, labels, k), key, scores, labels, words)
+    results = _results_of_trees(scores, labels, k)
+    return _by_key("sample", results, key, algorithm, scores, labels, words, root)
 
 
 def sample_without_replacement(
@@ -337,15 +413,12 @@ def sample_without_replacement(
     root: Root,
 ) -> Any:
     """[heads, labels if there are any, log_prob, gumbel, weights, kappa, exhausted, counts]."""
-
-    def question(seed: int, s: Any, l: Any, n: Any) -> list[Any]:
-        found = host_trees(s, l, n, root).sample_without_replacement(k, seed, algorithm)
-        trees = [found.heads] if found.labels is None else [found.heads, found.labels]
-        rows = [_rows(a, k, -1) for a in trees]
-        rows += [_rows(a, k, f) for a, f in ((found.log_prob, -np.inf), (found.gumbel, -np.inf), (found.weights, 0))]
-        return [*rows, found.kappa, found.exhausted, found.counts]
-
-    dtype = scores.dtype
-    results: list[Result] = [*_results_of_trees(scores, labels, k), ((k,), dtype), ((k,), dtype), ((k,), dtype)]
-    results += [((), dtype), ((), jnp.bool_), ((), jnp.int32)]
-    return _by_key(question, results, key, scores, labels, words)
+    results: list[Result] = [*_results_of_trees(scores, labels, k), ((k,), None), ((k,), None), ((k,), None)]
+    results += [_NUMBER, ((), jnp.int32), ((), jnp.int32)]
+    found = _by_key("sample_without_replacement", results, key, algorithm, scores, labels, words, root)
+    *trees, log_prob, gumbel, weights, kappa, exhausted, counts = found
+    # A device does not write the numbers of trees that are not there, and leaves it to kappa whether these are all.
+    there = jnp.arange(k) < counts[..., None]
+    log_prob, gumbel = (jnp.where(there, a, -jnp.inf) for a in (log_prob, gumbel))
+    all_trees = jnp.where(exhausted < 0, kappa == -jnp.inf, exhausted > 0)
+    return [*trees, log_prob, gumbel, jnp.where(there, weights, 0), kappa, all_trees, counts]

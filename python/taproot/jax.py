@@ -6,14 +6,19 @@ the edge from head h to modifier m, and 0 is ROOT; ``layout="dependent-head"`` h
 ``layout="dependent-head+root"`` also has an entry for ROOT in heads and lengths. Constraints and label scores are those
 of ``taproot.DependencyTrees``; constraints need lengths that are not traced.
 
-The work is done on the host, in float64 and exactly (labels are summed out in the scores' precision); results have the
-scores' dtype. Gradients (reverse mode) are exact too: that of ``log_partition`` is ``marginals``, whose own is a
-covariance. A sentence without an answer gives NaN, and so does its gradient, since an exception cannot leave compiled
-code in good order; heads of it are -1. Arguments that are not traced are checked: a length that is too large is an
-error, and NaN for that sentence alone under ``jit``.
+The work is done where the scores are, by functions that JAX's compiled code calls (``jax.ffi``): on the CPU exactly, in
+float64; on a CUDA device in the scores' precision (labels are summed out in the scores' precision on both). Results
+have the scores' dtype. Gradients (reverse mode) are exact too: that of ``log_partition`` is ``marginals``, whose own is
+a covariance. A value and its gradient are found in one call. Everything works under ``shard_map`` over a batch. On a
+device ``kbest``, ``expected_tries``, ``expected_steps``, samples with labels and algorithms other than ``"auto"`` and
+``"beam"`` are errors when a program is compiled. Trees have no gradient, nor have the numbers that come with them.
 
-Reverse mode only: a Hessian is ``jacrev(jacrev(f))``. On a machine with a single core JAX may hang in any
-callback: there, ``jax.config.update("jax_cpu_enable_async_dispatch", False)`` first.
+An exception cannot leave compiled code in good order. So a sentence without a tree has log Z = -inf, marginals 0 and
+gradient 0; its entropy and other numbers that it does not have are NaN. A sentence with a score of NaN or +inf has NaN
+for all of them, and where a value is NaN, its gradient is. Heads of sentences without an answer are -1. Arguments that
+are not traced are checked: a length that is too large is an error, and NaN for that sentence alone under ``jit``.
+
+Reverse mode only: a Hessian is ``jacrev(jacrev(f))``.
 
 >>> import jax, jax.numpy as jnp, taproot.jax
 >>> jax.grad(taproot.jax.log_partition)(jnp.zeros((4, 4)))[0].round(4).tolist()
@@ -100,8 +105,8 @@ def _integers(values: Array, name: str, hint: str = "") -> Array:
 class DependencyTrees:
     """The distribution over dependency trees: what ``taproot.DependencyTrees`` can be asked, for JAX's arrays.
 
-    It may be an argument or a result of a function under ``jit``, ``vmap`` and ``grad``. Every question goes through
-    the host anew; under ``jit`` the same question is asked once. Projective trees are refused.
+    It may be an argument or a result of a function under ``jit``, ``vmap`` and ``grad``. Every question starts from the
+    scores anew; under ``jit`` the same question is asked once. Projective trees are refused.
 
     >>> import jax, jax.numpy as jnp, taproot.jax
     >>> d = taproot.jax.DependencyTrees(jnp.zeros((2, 4, 4)), lengths=jnp.array([3, 2]))
@@ -585,7 +590,7 @@ def nll(
         check_gold(own, trees._words, root, trees._arrangement)
     found = trees.log_prob(heads, labels)
     if check and not _is_traced(own, trees._words, found) and not bool(jnp.isfinite(found).all()):
-        operators.host_trees(trees._scores(), None, trees._words, root, "raise").log_partition()
+        operators.host_trees(trees._scores(), trees._words, root, "raise").log_partition()
         report_gold(found, own, trees._words, root, trees._scores(), trees._arrangement)
     if reduction == "none":
         return -found

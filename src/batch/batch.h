@@ -3,6 +3,7 @@
 // The inside of DependencyTrees, and how its questions go through a batch.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
@@ -16,6 +17,7 @@
 #include "batch/once.h"
 #include "batch/pool.h"
 #include "batch/store.h"
+#include "lanes/groups.h"
 #include "query/query.h"
 #include "taproot/dependency_trees.h"
 
@@ -37,11 +39,12 @@ struct DependencyTrees::Impl {
   std::vector<LabelView> labels;
   std::vector<std::uint64_t> ids;           ///< Empty: positions.
   std::vector<std::vector<double>> memory;  ///< Of the views that are not the caller's.
+  detail::LaneGroups groups;                ///< For log Z and marginals on a pool.
 
   // What was found so far.
   detail::Once factored;
   std::vector<detail::KeptFactorization> factorizations;
-  detail::Once summed;  ///< log Z without factors.
+  detail::Once summed;  ///< log Z, from log_partition() or marginals().
   std::vector<double> log_partitions;
   std::vector<Outcome> sum_outcomes;
   detail::Once reversed;  ///< The factorizations keep their marginals.
@@ -108,6 +111,34 @@ std::vector<Outcome> ask_numbers(DependencyTrees::Impl& d, Needs needs, const ch
       d, needs, function,
       [&](std::size_t b, const Factorization& f, ThreadMemory& own) { out[b] = query(b, f, own); },
       [&](std::size_t b) { out[b] = NAN; });
+}
+
+inline std::size_t side(int n) { return static_cast<std::size_t>(n) + 1; }
+
+/// Asks the device a question, and calls lost(b) for the sentences that have no answer.
+template <typename Ask, typename Lost>
+std::vector<Outcome> ask_device(DependencyTrees::Impl& d, Ask&& question, Lost&& lost) {
+  std::vector<Outcome> outcomes(d.size());
+  question();
+  d.device->outcomes(outcomes);
+  for (std::size_t b = 0; b < d.size(); ++b) {
+    if (!outcomes[b].ok()) lost(b);
+  }
+  return outcomes;
+}
+
+/// The same for a number per sentence.
+template <typename Ask>
+std::vector<Outcome> ask_device(DependencyTrees::Impl& d, std::span<double> out,
+                                const char* function, Ask&& question) {
+  d.require_entries(out.size(), function, "out");
+  return ask_device(d, question, [&](std::size_t b) { out[b] = NAN; });
+}
+
+inline void fill(const EdgeMatrix& to, std::size_t rows, std::size_t columns, double value) {
+  for (std::size_t h = 0; h < rows; ++h) {
+    std::fill_n(to.data + static_cast<std::ptrdiff_t>(h) * to.head_stride, columns, value);
+  }
 }
 
 }  // namespace detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The questions of DependencyTrees that have numbers for answers: each is one of taproot/query.h,
-// sentence by sentence.
+// sentence by sentence. log Z and marginals are in sums.cc.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -12,39 +12,14 @@
 namespace taproot {
 
 using detail::ask;
+using detail::ask_device;
 using detail::ask_numbers;
+using detail::fill;
 using detail::Needs;
+using detail::side;
 using detail::ThreadMemory;
 
 namespace {
-
-std::size_t side(int n) { return static_cast<std::size_t>(n) + 1; }
-
-// Answers from the device; lost(b) for the sentences that have none.
-template <typename Ask, typename Lost>
-std::vector<Outcome> ask_device(DependencyTrees::Impl& d, Ask&& question, Lost&& lost) {
-  std::vector<Outcome> outcomes(d.size());
-  question();
-  d.device->outcomes(outcomes);
-  for (std::size_t b = 0; b < d.size(); ++b) {
-    if (!outcomes[b].ok()) lost(b);
-  }
-  return outcomes;
-}
-
-// The same for a number per sentence.
-template <typename Ask>
-std::vector<Outcome> ask_device(DependencyTrees::Impl& d, std::span<double> out,
-                                const char* function, Ask&& question) {
-  d.require_entries(out.size(), function, "out");
-  return ask_device(d, question, [&](std::size_t b) { out[b] = NAN; });
-}
-
-void fill(const EdgeMatrix& to, std::size_t rows, std::size_t columns, double value) {
-  for (std::size_t h = 0; h < rows; ++h) {
-    std::fill_n(to.data + static_cast<std::ptrdiff_t>(h) * to.head_stride, columns, value);
-  }
-}
 
 // Copies the matrix into memory of its own if its rows do not follow each other.
 std::span<const double> contiguous(const ConstEdgeMatrix& from, int n,
@@ -58,47 +33,7 @@ std::span<const double> contiguous(const ConstEdgeMatrix& from, int n,
   return memory;
 }
 
-// Factors are kept for the next question if they are few enough to be in a cache by then; writing
-// many to memory would take longer than making them again.
-constexpr std::size_t kCachedFactors = std::size_t{1} << 20;
-
-bool worth_keeping(const DependencyTrees::Impl& d) {
-  std::size_t cells = 0;
-  for (const ScoreView& view : d.scores) cells += side(view.n()) * side(view.n());
-  return d.size() == 1 || 24 * cells <= kCachedFactors;
-}
-
 }  // namespace
-
-std::vector<Outcome> DependencyTrees::log_partition(std::span<double> out) {
-  constexpr const char* kName = "log_partition";
-  Impl& d = *impl_;
-  if (d.device != nullptr) {
-    return ask_device(d, out, kName, [&] { d.device->log_partition(out); });
-  }
-  const auto query = [](std::size_t, const Factorization& f, ThreadMemory&) {
-    return taproot::log_partition(f);
-  };
-  if (d.factored.done() || (d.keep && !d.summed.done() && worth_keeping(d))) {
-    return ask_numbers(d, Needs::kFactors, kName, out, query);
-  }
-  d.require_entries(out.size(), kName, "out");
-  detail::Once::Finder finder(d.summed, true);
-  if (finder.mine()) {
-    d.log_partitions.assign(d.size(), NAN);
-    d.sum_outcomes.assign(d.size(), {});
-    detail::for_each(d.threads(kName), d.size(), d.longest, [&](std::size_t b, ThreadMemory& own) {
-      const Outcome outcome =
-          factorize(d.scores[b], d.root, d.family, own.factorization, own.workspace);
-      d.sum_outcomes[b] = outcome;
-      if (!outcome.ok()) return;
-      d.log_partitions[b] = taproot::log_partition(own.factorization);
-    });
-    finder.found();
-  }
-  std::copy(d.log_partitions.begin(), d.log_partitions.end(), out.begin());
-  return d.sum_outcomes;
-}
 
 std::vector<Outcome> DependencyTrees::entropy(std::span<double> out) {
   Impl& d = *impl_;
@@ -204,23 +139,6 @@ std::vector<Outcome> DependencyTrees::cross_entropy(DependencyTrees& q, std::spa
 std::vector<Outcome> DependencyTrees::kl_divergence(DependencyTrees& q, std::span<double> out) {
   return ask_pair(*impl_, *q.impl_, "kl_divergence", out, &taproot::kl_divergence,
                   detail::Divergence::kRelativeEntropy);
-}
-
-std::vector<Outcome> DependencyTrees::marginals(std::span<const EdgeMatrix> out) {
-  Impl& d = *impl_;
-  d.require_entries(out.size(), "marginals", "out");
-  const auto lost = [&](std::size_t b) {
-    fill(out[b], side(d.scores[b].n()), side(d.scores[b].n()), NAN);
-  };
-  if (d.device != nullptr)
-    return ask_device(
-        d, [&] { d.device->marginals(out); }, lost);
-  return ask(
-      d, Needs::kMarginals, "marginals",
-      [&](std::size_t b, const Factorization& f, ThreadMemory& own) {
-        taproot::marginals(f, out[b], own.workspace);
-      },
-      lost);
 }
 
 std::vector<Outcome> DependencyTrees::hessian_product(std::span<const ConstEdgeMatrix> direction,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -11,6 +10,8 @@
 #include "eliminate/factor_data.h"
 #include "eliminate/factor_wide.h"
 #include "eliminate/order.h"
+#include "eliminate/prepare.h"
+#include "eliminate/range.h"
 #include "projective/fill_chart.h"
 #include "scores/weights.h"
 #include "taproot/factorization.h"
@@ -19,22 +20,14 @@ namespace taproot {
 namespace detail {
 namespace {
 
-// A sentence is factored in double if that loses less than 2^-256 of Z. Let 2^bits be the ratio of
-// the bound from arrange() to Z: no weight w, and no error of size w, counts more than w 2^bits Z.
-// docs/numerics.md ("Range: when is double enough?") proves that these limits suffice.
-// Whether the factors in double are good enough. Sets data.tame, which asks for bits <= kSafeBits,
-// so that the gradient of log Z, which is at most 2^bits, is good enough too. `flushed` is from
-// fill_weights().
-bool double_suffices(FactorData& data, const ScaledProduct& bound, const ScaledProduct& z,
-                     double flushed) {
-  data.tame = false;
-  if (!(z.mantissa() > 0) || !std::isfinite(z.mantissa())) return false;
+// Whether the factors in double are good enough (see range.h). Sets data.tame, which asks for bits
+// <= kSafeBits, so that the gradient of log Z, which is at most 2^bits, is good enough too.
+bool double_suffices(FactorData& data, const Prepared& prepared, const ScaledProduct& z) {
   const int n = data.table.n;
-  const double bits = log2_ratio(bound, z);
-  const double log2_edges = 2.0 * std::bit_width(static_cast<unsigned>(n) + 1);
-  if (flushed + bits + log2_edges > -kNegligibleBits) return false;
+  const double bits = range_bits(prepared.bound, z, prepared.flushed, n);
   data.tame = bits <= kSafeBits;
-  return data.tame || factors_within(data.matrix.data(), data.table.ld, n, kSafeLow, kSafeHigh);
+  return data.tame || (bits < HUGE_VAL &&
+                       factors_within(data.matrix.data(), data.table.ld, n, kSafeLow, kSafeHigh));
 }
 
 // Z of the scaled weights. A pivot that is zero or not finite makes the mantissa so.
@@ -52,28 +45,6 @@ void eliminate_over_wide(FactorData& data, Scratch& scratch) {
   data.wide = true;
   data.mantissa = z.mantissa();
   data.exponent = static_cast<double>(z.exponent());
-}
-
-Outcome eliminate_table(FactorData& data, Scratch& scratch) {
-  EliminateScratch& own = scratch.get<EliminateScratch>();
-  const int n = data.table.n;
-  const std::size_t ld = data.table.ld;
-  data.wide = false;
-  if (!find_last_words(data.table, own.reach, data.last.resize(data.table.nodes()))) {
-    return {Status::kNoTree};
-  }
-  double* weights =
-      (data.has_weights() ? data.weights : own.weights).resize(data.table.size() + ld);
-  double* sums = own.column_sums.resize(2 * ld);
-  const double flushed = std::max(fill_weights(data.table, 0, 1, weights),
-                                  fill_weights(data.table, 1, n + 1, weights + ld, sums));
-  const ScaledProduct bound = arrange(data, weights, sums);
-  factor(data.matrix.data(), ld, n, data.table.root, data.pivot.resize(ld), own.shares);
-  const ScaledProduct z = product_of_pivots(data);
-  data.mantissa = z.mantissa();
-  data.exponent = z.exponent();
-  if (!double_suffices(data, bound, z, flushed)) eliminate_over_wide(data, scratch);
-  return {};
 }
 
 Outcome chart_table(FactorData& data, Scratch& scratch) {
@@ -94,22 +65,33 @@ Outcome chart_table(FactorData& data, Scratch& scratch) {
 
 }  // namespace
 
+void eliminate_into(FactorData& data, const ScoreView& scores, RootRule root, Scratch& scratch) {
+  data.family = TreeFamily::kAll;
+  Prepared prepared;
+  const Outcome outcome = prepare(data, scores, root, scratch, prepared);
+  if (!outcome.ok()) return;
+  data.outcome = {Status::kEmpty};  // Until it is done, in case something below throws.
+  const std::size_t ld = data.table.ld;
+  arrange_weights(data, prepared.weights);
+  factor(data.matrix.data(), ld, data.table.n, root, data.pivot.resize(ld),
+         scratch.get<EliminateScratch>().shares);
+  const ScaledProduct z = product_of_pivots(data);
+  data.mantissa = z.mantissa();
+  data.exponent = z.exponent();
+  if (!double_suffices(data, prepared, z)) eliminate_over_wide(data, scratch);
+  data.outcome = outcome;
+}
+
 void factor_into(FactorData& data, const ScoreView& scores, RootRule root, TreeFamily family,
                  Scratch& scratch) {
+  if (family == TreeFamily::kAll) return eliminate_into(data, scores, root, scratch);
   // If something below throws, the factorization is left without an answer.
   data.outcome = {Status::kEmpty};
   data.has_marginals = false;
   data.family = family;
   Outcome outcome = load_scores(scores, root, data.table);
-  if (outcome.ok()) {
-    outcome = family == TreeFamily::kProjective ? chart_table(data, scratch)
-                                                : eliminate_table(data, scratch);
-  }
+  if (outcome.ok()) outcome = chart_table(data, scratch);
   data.outcome = outcome;
-}
-
-void eliminate_into(FactorData& data, const ScoreView& scores, RootRule root, Scratch& scratch) {
-  factor_into(data, scores, root, TreeFamily::kAll, scratch);
 }
 
 }  // namespace detail

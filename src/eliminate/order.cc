@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
+#include <numeric>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "eliminate/order.cc"
@@ -45,6 +45,37 @@ ScaledProduct row_keys(const double* HWY_RESTRICT weights, size_t ld, size_t n,
   return product;
 }
 
+// position[word] = 1 + the number of words with larger keys. Returns whether all keys are
+// different. keys[0] and what follows keys[n] in its block are overwritten. Unlike a sort, this has
+// no branches that depend on the keys.
+bool rank_words(double* HWY_RESTRICT keys, size_t n, int32_t* position) {
+  const D d;
+  const hn::RebindToSigned<D> di;
+  keys[0] = HUGE_VAL;
+  for (size_t i = n + 1; i % kBlock != 0; ++i) keys[i] = HUGE_VAL;
+  size_t total = 0;
+  for (size_t j = 0; j <= n; j += kLanes) {
+    const V key = hn::LoadU(d, keys + j);
+    auto even = hn::Zero(di);  // Minus the numbers; two of each, so that they wait less.
+    auto odd = hn::Zero(di);
+    const auto larger = [&](size_t i) HWY_ATTR {
+      return hn::VecFromMask(di, hn::RebindMask(di, hn::Gt(hn::Set(d, keys[i]), key)));
+    };
+    for (size_t i = 1; i < n; i += 2) {
+      even = hn::Add(even, larger(i));
+      odd = hn::Add(odd, larger(i + 1));
+    }
+    if (n % 2 != 0) even = hn::Add(even, larger(n));
+    HWY_ALIGN int64_t minus[kLanes];
+    hn::Store(hn::Add(even, odd), di, minus);
+    for (size_t i = j == 0 ? 1 : 0; i < std::min(kLanes, n + 1 - j); ++i) {
+      position[j + i] = static_cast<int32_t>(1 - minus[i]);
+      total += static_cast<size_t>(-minus[i]);
+    }
+  }
+  return total == n * (n - 1) / 2;
+}
+
 // matrix[position[m]][j] = weights[order[j]][m] for all columns j < ld. For j > n, row n+1 of the
 // weights takes the place of row order[j].
 void permute_weights(const double* HWY_RESTRICT weights, size_t ld, size_t n, const int32_t* order,
@@ -67,36 +98,45 @@ namespace taproot::detail {
 
 HWY_EXPORT(row_keys);
 HWY_EXPORT(permute_weights);
+HWY_EXPORT(rank_words);
 
 namespace {
 
+// Up to this length, counting the words before each word is faster than sorting them.
+constexpr int kMostRanked = 128;
+
 // Gives the positions n, n-1, ..., 2 to the words in ascending order of their keys, and position 1
-// to the word that is eliminated last.
-void assign_positions(FactorData& data, const double* keys) {
+// to the word that is eliminated last. Overwrites the keys, ld numbers.
+void assign_positions(FactorData& data, double* keys) {
   const int n = data.table.n;
   std::int32_t* order = data.order.data();
+  std::int32_t* position = data.position.data();
   int last = 0;
   for (int word = 1; word <= n; ++word) {
-    order[word] = word;
     if (data.last[word] != 0 && (last == 0 || keys[word] > keys[last])) last = word;
   }
+  keys[last] = HUGE_VAL;
   order[0] = 0;
-  std::swap(order[1], order[last]);
-  std::sort(order + 2, order + n + 1, [keys](std::int32_t a, std::int32_t b) {
-    return keys[a] > keys[b] || (keys[a] == keys[b] && a > b);
-  });
-  std::int32_t* position = data.position.data();
-  for (int p = 0; p <= n; ++p) position[order[p]] = p;
+  position[0] = 0;
+  if (n <= kMostRanked &&
+      HWY_DYNAMIC_DISPATCH(rank_words)(keys, static_cast<std::size_t>(n), position)) {
+    for (int word = 1; word <= n; ++word) order[position[word]] = word;
+  } else {
+    std::iota(order + 1, order + n + 1, 1);
+    std::sort(order + 1, order + n + 1, [keys](std::int32_t a, std::int32_t b) {
+      return keys[a] > keys[b] || (keys[a] == keys[b] && a > b);
+    });
+    for (int p = 0; p <= n; ++p) position[order[p]] = p;
+  }
   std::fill(position + n + 1, position + n + kPositionPadding, 0);
 }
 
 }  // namespace
 
-ScaledProduct arrange(FactorData& data, double* weights, double* sums) {
+ScaledProduct choose_order(FactorData& data, const double* weights, double* sums) {
   const auto n = static_cast<std::size_t>(data.table.n);
   const std::size_t ld = data.table.ld;
   const bool single = data.table.root == RootRule::kSingle;
-  std::fill(weights + (n + 1) * ld, weights + (n + 2) * ld, 0.0);
   double root_sum = 0;
   for (std::size_t m = 1; m <= n; ++m) root_sum += weights[m];
   if (!single) {
@@ -108,9 +148,14 @@ ScaledProduct arrange(FactorData& data, double* weights, double* sums) {
   data.order.resize(n + 1);
   data.position.resize(n + kPositionPadding);
   assign_positions(data, keys);
+  return bound;
+}
+
+void arrange_weights(FactorData& data, const double* weights) {
+  const auto n = static_cast<std::size_t>(data.table.n);
+  const std::size_t ld = data.table.ld;
   HWY_DYNAMIC_DISPATCH(permute_weights)
   (weights, ld, n, data.order.data(), data.position.data(), data.matrix.resize((n + 1) * ld));
-  return bound;
 }
 
 }  // namespace taproot::detail

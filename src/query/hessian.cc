@@ -101,7 +101,7 @@ void fill_tangent(const double* const* weights, const double* const* values, siz
 void combine_heads(const double* tangent, size_t ld, size_t n, const int32_t* position,
                    size_t column, const double* const* weights, const double* const* values,
                    double scale, double* transposed, double* const* out, size_t count) {
-  heads_by_position(tangent, ld, n, position, column, transposed);
+  heads_by_position(tangent, ld, n, position, column, transposed, ld);
   for (size_t i = 0; i < count; ++i) {
     const double* HWY_RESTRICT weight = weights[i];
     const double* HWY_RESTRICT value = values[i];

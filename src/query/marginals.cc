@@ -21,26 +21,10 @@ namespace {
 
 static_assert(kHeads == kBlock);
 
-// out[i][m] = weights[i][m] * gradient[position[m]][column + i] for i < count <= kBlock and m <= n,
-// or the nearest probability. weights[i] and out[i] are rows of heads in sentence order. The block
-// of columns of the gradient is first transposed into rows, in `transposed`.
-void multiply_transposed(const double* gradient, size_t ld, size_t n, const int32_t* position,
-                         size_t column, const double* const* weights, double* transposed,
-                         double* const* out, size_t count) {
-  heads_by_position(gradient, ld, n, position, column, transposed);
-  const D d;
-  const V one = hn::Set(d, 1.0);
-  for (size_t i = 0; i < count; ++i) {
-    const double* HWY_RESTRICT w = weights[i];
-    const double* HWY_RESTRICT g = transposed + i * ld;
-    size_t m = 0;
-    for (; m + kLanes <= n + 1; m += kLanes) {
-      const V p = hn::Mul(hn::LoadU(d, w + m), hn::LoadU(d, g + m));
-      const V below_one = hn::IfThenElse(hn::Gt(p, one), one, p);  // A minimum would hide NaN.
-      hn::StoreU(hn::IfThenZeroElse(hn::Lt(p, hn::Zero(d)), below_one), d, out[i] + m);
-    }
-    for (; m <= n; ++m) out[i][m] = nearest_probability(w[m] * g[m]);
-  }
+void fill_heads(const double* gradient, size_t ld, size_t n, const int32_t* position, size_t column,
+                const double* const* weights, double* transposed, double* const* out,
+                size_t count) {
+  multiply_heads(gradient, ld, n, position, column, weights, transposed, ld, out, count);
 }
 
 }  // namespace
@@ -51,7 +35,7 @@ HWY_AFTER_NAMESPACE();
 namespace taproot {
 namespace detail {
 
-HWY_EXPORT(multiply_transposed);
+HWY_EXPORT(fill_heads);
 
 namespace {
 
@@ -97,7 +81,7 @@ void fill_elimination_marginals(const FactorData& data, Scratch& scratch, EdgeMa
         weights[i] = weights_of(data, head, computed + i * ld);
         rows[i] = out.data + head * out.head_stride;
       }
-      HWY_DYNAMIC_DISPATCH(multiply_transposed)
+      HWY_DYNAMIC_DISPATCH(fill_heads)
       (reverse.gradient, ld, nodes - 1, data.position.data(), column, weights, transposed, rows,
        count);
     }

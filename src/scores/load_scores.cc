@@ -59,19 +59,65 @@ HWY_INLINE bool load_columns(const double* source, std::ptrdiff_t source_stride,
       hn::Or(hn::Eq(column, hn::Zero(d)), hn::Gt(column, hn::Set(d, static_cast<double>(n))));
   const bool whole = j + kLanes <= n + 1;
   const size_t present = n + 1 - std::min(j, n + 1);
-  auto unusual = hn::FirstN(d, 0);
-  for (size_t head = first; head < last; ++head) {
-    const double* from = source + static_cast<std::ptrdiff_t>(head) * source_stride +
-                         static_cast<std::ptrdiff_t>(present == 0 ? 0 : j);
-    const V raw = whole ? hn::LoadU(d, from) : load_partial(from, present);
-    const auto ignored = hn::Or(outside, hn::Eq(column, hn::Set(d, static_cast<double>(head))));
-    const V s = hn::IfThenElse(ignored, minus_inf, raw);
-    hn::StoreU(s, d, scores + head * ld + j);
-    if (head > 0) top = hn::Max(top, s);
-    // A score is unusual if it is beyond the limits, infinite or NaN. Usually there is none.
-    unusual = hn::Or(unusual, hn::AndNot(ignored, hn::Not(hn::Le(hn::Abs(raw), limit))));
+  auto usual = hn::FirstN(d, kLanes);
+  const auto visit = [&](size_t begin, size_t end, auto&& is_ignored) HWY_ATTR {
+    for (size_t head = begin; head < end; ++head) {
+      const double* from = source + static_cast<std::ptrdiff_t>(head) * source_stride +
+                           static_cast<std::ptrdiff_t>(present == 0 ? 0 : j);
+      const V raw = whole ? hn::LoadU(d, from) : load_partial(from, present);
+      const auto ignored = is_ignored(head);
+      const V s = hn::IfThenElse(ignored, minus_inf, raw);
+      hn::StoreU(s, d, scores + head * ld + j);
+      if (head > 0) top = hn::Max(top, s);
+      // Not if it is beyond the limits, infinite or NaN. Usually all are.
+      usual = hn::And(usual, hn::Or(ignored, hn::Le(hn::Abs(raw), limit)));
+    }
+  };
+  // These columns meet the diagonal in the rows of heads [j, j + kLanes).
+  const size_t diagonal = std::clamp(j, first, last);
+  const size_t after = std::clamp(j + kLanes, first, last);
+  const auto is_outside = [&](size_t) HWY_ATTR { return outside; };
+  visit(first, diagonal, is_outside);
+  visit(diagonal, after, [&](size_t head) HWY_ATTR {
+    return hn::Or(outside, hn::Eq(column, hn::Set(d, static_cast<double>(head))));
+  });
+  visit(after, last, is_outside);
+  return hn::AllTrue(d, usual);
+}
+
+// The same for all columns of a short sentence, row by row, so that memory is read in its order.
+// `top` has room for `ld` numbers.
+HWY_INLINE bool load_short(const double* source, std::ptrdiff_t source_stride, size_t n,
+                           double* scores, size_t ld, double* HWY_RESTRICT top) {
+  const D d;
+  const V minus_inf = hn::Set(d, -HUGE_VAL);
+  const V limit = hn::Set(d, kMaxScore);
+  auto usual = hn::FirstN(d, kLanes);
+  for (size_t j = 0; j < ld; j += kLanes) hn::StoreU(minus_inf, d, top + j);
+  for (size_t head = 0; head <= n; ++head) {
+    const double* from = source + static_cast<std::ptrdiff_t>(head) * source_stride;
+    for (size_t j = 0; j < ld; j += kLanes) {
+      V s = minus_inf;
+      if (j + kLanes <= n + 1) {
+        s = hn::LoadU(d, from + j);
+      } else if (j <= n) {
+        s = load_partial(from + j, n + 1 - j);
+      }
+      V checked = s;
+      if (j == 0 || j + kLanes > n + 1 || head - j < kLanes) {  // Some of them are no edges.
+        const V column = hn::Iota(d, static_cast<double>(j));
+        const auto outside =
+            hn::Or(hn::Eq(column, hn::Zero(d)), hn::Gt(column, hn::Set(d, static_cast<double>(n))));
+        const auto ignored = hn::Or(outside, hn::Eq(column, hn::Set(d, static_cast<double>(head))));
+        checked = hn::IfThenZeroElse(ignored, s);
+        s = hn::IfThenElse(ignored, minus_inf, s);
+      }
+      hn::StoreU(s, d, scores + head * ld + j);
+      usual = hn::And(usual, hn::Le(hn::Abs(checked), limit));
+      if (head > 0) hn::StoreU(hn::Max(hn::LoadU(d, top + j), s), d, top + j);
+    }
   }
-  return hn::AllFalse(d, unusual);
+  return hn::AllTrue(d, usual);
 }
 
 // Copies all rows into the table, and the columns' maxima over word heads into table.scale. Returns
@@ -84,6 +130,7 @@ bool load_rows(const ScoreView& view, ScoreTable& table) {
   const double* source = direct ? view.double_data() : scores;
   const auto source_stride = direct ? view.head_stride() : static_cast<std::ptrdiff_t>(table.ld);
   double* HWY_RESTRICT top = table.scale.data();
+  if (direct && n <= kStrip) return load_short(source, source_stride, n, scores, table.ld, top);
   bool ordinary = true;
   for (size_t first = 0; first <= n; first += kStrip) {
     const size_t last = std::min(first + kStrip, n + 1);

@@ -20,10 +20,10 @@ namespace {
 
 // exp_reduced() of core/exp_reduced.h in vectors. Many of these run at the same time, so the
 // form with the fewest operations is the fastest, although each step waits for the one before.
-HWY_INLINE V exp_reduced(V r) {
-  const D d;
+template <typename Tag>
+HWY_INLINE hn::VFromD<Tag> exp_reduced(Tag d, hn::VFromD<Tag> r) {
   constexpr ExpCoefficients k;
-  V q = hn::Set(d, k.c[0]);
+  auto q = hn::Set(d, k.c[0]);
   for (size_t i = 1; i < 10; ++i) q = hn::MulAdd(q, r, hn::Set(d, k.c[i]));
   return hn::Add(hn::Set(d, 1.0), hn::MulAdd(q, hn::Mul(r, r), r));
 }
@@ -49,31 +49,32 @@ HWY_NOINLINE V far_weights(V s, V k, V e) {
 // Rows are processed in strips, as in load_scores.cc.
 constexpr size_t kStrip = 32;
 
-// Fills columns [j, j + kLanes) of heads [first, last), whose rows begin at `out`. With kFar, some
-// scores may be too large for the argument reduction of the vector code.
-template <bool kFar>
-HWY_INLINE void fill_columns(const ScoreTable& table, size_t j, size_t first, size_t last,
-                             double* HWY_RESTRICT out, V& sum, V& flushed) {
-  const D d;
-  const hn::RebindToUnsigned<D> du;
-  const V log2e = hn::Set(d, kLog2e);
-  const V ln2_short = hn::Set(d, kLn2Short);
-  const V ln2_rest = hn::Set(d, kLn2Rest);
-  const V flush = hn::Set(d, kFlushExponent);
-  const V minus_inf = hn::Set(d, -HUGE_VAL);
+// Fills columns [j, j + lanes of the tag) of heads [first, last), whose rows begin at `out`. With
+// kFar, some scores may be too large for the argument reduction of the vector code.
+template <bool kFar, typename Tag>
+HWY_INLINE void fill_columns(Tag d, const ScoreTable& table, size_t j, size_t first, size_t last,
+                             double* HWY_RESTRICT out, hn::VFromD<Tag>& sum,
+                             hn::VFromD<Tag>& flushed) {
+  using Vector = hn::VFromD<Tag>;
+  const hn::RebindToUnsigned<Tag> du;
+  const Vector log2e = hn::Set(d, kLog2e);
+  const Vector ln2_short = hn::Set(d, kLn2Short);
+  const Vector ln2_rest = hn::Set(d, kLn2Rest);
+  const Vector flush = hn::Set(d, kFlushExponent);
+  const Vector minus_inf = hn::Set(d, -HUGE_VAL);
   // Adding this number rounds to an integer and leaves the integer in the low bits of the mantissa.
   // Shifted up by 52 bits, it can be added to the exponent field of a double.
-  const V rounder = hn::Set(d, 0x1.8p52);
-  const V word_scale = hn::LoadU(d, table.scale.data() + j);
+  const Vector rounder = hn::Set(d, 0x1.8p52);
+  const Vector word_scale = hn::LoadU(d, table.scale.data() + j);
   for (size_t head = first; head < last; ++head, out += table.ld) {
-    const V scale = head == 0 ? hn::LoadU(d, table.scale.data() + table.ld + j) : word_scale;
-    const V s = hn::LoadU(d, table.row(head) + j);
-    const V k = hn::Sub(hn::MulAdd(s, log2e, rounder), rounder);
-    const V e = hn::Sub(k, scale);
+    const Vector scale = head == 0 ? hn::LoadU(d, table.scale.data() + table.ld + j) : word_scale;
+    const Vector s = hn::LoadU(d, table.row(head) + j);
+    const Vector k = hn::Sub(hn::MulAdd(s, log2e, rounder), rounder);
+    const Vector e = hn::Sub(k, scale);
     const auto kept = hn::Ge(e, flush);  // False for -inf.
-    const V r = hn::NegMulAdd(k, ln2_rest, hn::NegMulAdd(k, ln2_short, s));
+    const Vector r = hn::NegMulAdd(k, ln2_rest, hn::NegMulAdd(k, ln2_short, s));
     const auto shift = hn::ShiftLeft<52>(hn::BitCast(du, hn::Add(e, rounder)));
-    V weight = hn::BitCast(d, hn::Add(hn::BitCast(du, exp_reduced(r)), shift));
+    Vector weight = hn::BitCast(d, hn::Add(hn::BitCast(du, exp_reduced(d, r)), shift));
     weight = hn::IfThenElseZero(kept, weight);
     if constexpr (kFar) {
       const auto far = hn::And(kept, hn::Ge(hn::Abs(k), hn::Set(d, kShortRange)));
@@ -88,23 +89,48 @@ HWY_INLINE void fill_columns(const ScoreTable& table, size_t j, size_t first, si
 double fill_rows(const ScoreTable& table, size_t first, size_t last, double* HWY_RESTRICT out,
                  double* HWY_RESTRICT sums) {
   const D d;
+  const hn::Half<D> half;
+  constexpr size_t kHalf = hn::MaxLanes(half);
   V flushed = hn::Set(d, -HUGE_VAL);
+  auto half_flushed = hn::Set(half, -HUGE_VAL);
+  const size_t columns = table.nodes();
   const bool far = table.furthest_scale - kFlushExponent >= kShortRange;
   for (size_t begin = first; begin < last; begin += kStrip) {
     const size_t end = std::min(begin + kStrip, last);
+    double* rows = out + (begin - first) * table.ld;
+    const auto sum_so_far = [&](auto tag, size_t j) HWY_ATTR {
+      return sums == nullptr || begin == first ? hn::Zero(tag) : hn::LoadU(tag, sums + j);
+    };
     for (size_t j = 0; j < table.ld; j += kLanes) {
-      double* rows = out + (begin - first) * table.ld;
-      V sum = sums == nullptr || begin == first ? hn::Zero(d) : hn::LoadU(d, sums + j);
+      V sum = sum_so_far(d, j);
       if (far) {
-        fill_columns<true>(table, j, begin, end, rows, sum, flushed);
+        fill_columns<true>(d, table, j, begin, end, rows, sum, flushed);
+      } else if (kHalf < kLanes && j + kHalf >= columns) {
+        // The rest of a row fits into half a vector, and the other half is 0.
+        auto half_sum = sum_so_far(half, j);
+        if (j < columns) {
+          fill_columns<false>(half, table, j, begin, end, rows, half_sum, half_flushed);
+        }
+        for (size_t head = begin; head < end; ++head) {
+          double* rest = rows + (head - begin) * table.ld + j;
+          if (j >= columns) hn::StoreU(hn::Zero(half), half, rest);
+          hn::StoreU(hn::Zero(half), half, rest + kHalf);
+        }
+        if (sums != nullptr) {
+          hn::StoreU(half_sum, half, sums + j);
+          hn::StoreU(hn::Zero(half), half, sums + j + kHalf);
+        }
+        continue;
       } else {
-        fill_columns<false>(table, j, begin, end, rows, sum, flushed);
+        fill_columns<false>(d, table, j, begin, end, rows, sum, flushed);
       }
       if (sums != nullptr) hn::StoreU(sum, d, sums + j);
     }
   }
   // exp(s) < 2^(k + 1/2 + rounding), so adding 1 to the exponent gives a bound.
-  return hn::GetLane(hn::MaxOfLanes(d, flushed)) + 1;
+  return std::max(hn::GetLane(hn::MaxOfLanes(d, flushed)),
+                  hn::GetLane(hn::MaxOfLanes(half, half_flushed))) +
+         1;
 }
 
 }  // namespace

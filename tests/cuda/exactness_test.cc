@@ -58,7 +58,32 @@ class CudaGolden : public OnDevice {
 TEST_F(CudaGolden, Float64) { run(Precision::kFloat64, 1e-12, 1e-12); }
 TEST_F(CudaGolden, Float32) { run(Precision::kFloat32, 1e-5, 1e-4); }
 
-class CudaExactness : public OnDevice {};
+class CudaExactness : public OnDevice {
+ protected:
+  // Both precisions and both rules against the CPU.
+  void compare(const std::vector<Problem>& problems) {
+    Pool pool;
+    for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
+      const Answers exact = ask(pool, problems, root);
+      for (const Precision precision : {Precision::kFloat64, Precision::kFloat32}) {
+        Cuda cuda(precision);
+        const bool wide = precision == Precision::kFloat64;
+        const Answers found = ask(cuda, problems, root);
+        for (std::size_t i = 0; i < problems.size(); ++i) {
+          ASSERT_EQ(found.outcomes[i], exact.outcomes[i]);
+          if (!exact.outcomes[i].ok()) continue;
+          EXPECT_LE(std::abs(found.log_partition[i] - exact.log_partition[i]),
+                    (wide ? 1e-12 : 1e-4) * std::max(1.0, std::abs(exact.log_partition[i])));
+          EXPECT_LE(largest_difference(found.marginals[i], exact.marginals[i]),
+                    wide ? 1e-12 : 1e-3);
+          EXPECT_LE(std::abs(found.entropy[i] - exact.entropy[i]),
+                    (wide ? 1e-12 : 1e-3) * std::max(1.0, exact.entropy[i]));
+        }
+        expect_ran(cuda);
+      }
+    }
+  }
+};
 
 TEST_F(CudaExactness, FamiliesOfAllLengthsInOneBatch) {
   std::vector<Problem> problems;
@@ -120,34 +145,33 @@ TEST_F(CudaExactness, FamiliesOfAllLengthsInOneBatch) {
   }
 }
 
-// Around the sizes at which the kernels change, and beyond shared memory.
+// Around the sizes at which the kernels change, beyond shared memory, and beyond groups of words.
 TEST_F(CudaExactness, LongSentences) {
-  Pool pool;
-  const std::vector<int> all = {127, 128, 150, 160, 170, 200, 235, 255, 256, 300, 400, 500};
+  const std::vector<int> all = {127, 128, 150, 160, 170, 200,  235,
+                                255, 256, 300, 400, 500, 1200, 1300};
   for (const int n : sanitized() ? std::vector<int>{128, 160} : all) {
     SCOPED_TRACE(n);
-    for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
-      std::vector<Problem> problems = {oracle::gaussian(n, 2, 5), oracle::uniform(n),
-                                       oracle::sparse(n, 0.1, 6)};
-      if (sanitized()) problems.resize(1);
-      for (const Precision precision : {Precision::kFloat64, Precision::kFloat32}) {
-        Cuda cuda(precision);
-        const bool wide = precision == Precision::kFloat64;
-        const Answers exact = ask(pool, problems, root);
-        const Answers found = ask(cuda, problems, root);
-        for (std::size_t i = 0; i < problems.size(); ++i) {
-          ASSERT_EQ(found.outcomes[i], exact.outcomes[i]);
-          if (!exact.outcomes[i].ok()) continue;
-          EXPECT_LE(std::abs(found.log_partition[i] - exact.log_partition[i]),
-                    (wide ? 1e-12 : 1e-4) * std::max(1.0, std::abs(exact.log_partition[i])));
-          EXPECT_LE(largest_difference(found.marginals[i], exact.marginals[i]),
-                    wide ? 1e-12 : 1e-3);
-          EXPECT_LE(std::abs(found.entropy[i] - exact.entropy[i]),
-                    (wide ? 1e-12 : 1e-3) * std::max(1.0, exact.entropy[i]));
-        }
-        expect_ran(cuda);
-      }
-    }
+    std::vector<Problem> problems = {oracle::gaussian(n, 2, 5), oracle::uniform(n),
+                                     oracle::sparse(n, 0.1, 6)};
+    if (sanitized() || n > 1000) problems.resize(1);
+    compare(problems);
+  }
+}
+
+// Batches of one length each, which choose the kernel: words come in groups of eight, and the last
+// group may have any number of them.
+TEST_F(CudaExactness, EveryRestOfAGroup) {
+  std::vector<int> all;
+  for (int n = 1; n <= 42; ++n) all.push_back(n);
+  for (int n = 60; n <= 73; ++n) all.push_back(n);
+  for (const int n : sanitized() ? std::vector<int>{9, 39, 64} : all) {
+    SCOPED_TRACE(n);
+    const auto seed = static_cast<std::uint64_t>(n);
+    std::vector<Problem> problems = {oracle::gaussian(n, 3, seed), oracle::sparse(n, 0.4, seed),
+                                     oracle::attractor_pairs(n, 20, seed),
+                                     oracle::heavy_tailed(n, seed)};
+    if (sanitized()) problems.resize(1);
+    compare(problems);
   }
 }
 

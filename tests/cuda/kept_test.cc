@@ -16,7 +16,7 @@ using oracle::Problem;
 
 class CudaKept : public OnDevice {};
 
-// Short sentences, and one that a cluster of blocks has to share.
+// Short sentences, and one that the shared memory of a block cannot hold.
 std::vector<Problem> short_and_long() {
   std::vector<Problem> problems = {oracle::gaussian(10, 1, 1), oracle::sparse(31, 0.5, 2),
                                    oracle::attractor_pairs(40, 8, 3)};

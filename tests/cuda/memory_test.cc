@@ -329,6 +329,24 @@ TEST_F(CudaMemory, Offsets) {
   }
 }
 
+TEST_F(CudaMemory, AnswersAreRoundedToFloat) {
+  const std::size_t size = 5000000;  // More than there are threads.
+  std::vector<double> numbers(size);
+  for (std::size_t i = 0; i < size; ++i) numbers[i] = std::sin(static_cast<double>(i)) * 1e3;
+  numbers[1] = -HUGE_VAL;
+  numbers[2] = 1e300;
+  DeviceArray<double> from;
+  DeviceArray<float> to;
+  send(from, numbers);
+  const CudaStream stream;
+  cuda_round(from.data(), size, to.resize(size), stream.get());
+  stream.wait();
+  const std::vector<float> found = fetch(to, size);
+  for (std::size_t i = 0; i < size; ++i) {
+    ASSERT_EQ(found[i], i == 2 ? HUGE_VALF : static_cast<float>(numbers[i])) << i;
+  }
+}
+
 TEST_F(CudaMemory, Misuse) {
   Cuda cuda;
   CudaScores scores;

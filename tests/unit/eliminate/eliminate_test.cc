@@ -109,6 +109,43 @@ Problem underflow_behind_good_pivots() {
               x, -700,  x,    -600,  -1200, x}};
 }
 
+// Ties go by index. With zero scores and n - 1 a power of two, the keys are 1 without rounding.
+TEST(Eliminate, WordsWithEqualSharesGoByIndex) {
+  for_each_target([] {
+    for (const int n : {1, 2, 3, 5, 9, 17, 33, 65, 129, 257}) {
+      const Factorization f = factored(oracle::uniform(n), Root::kSingle);
+      const detail::FactorData& data = detail::Access::data(f);
+      EXPECT_EQ(data.order[1], 1);
+      for (int p = 2; p <= n; ++p) ASSERT_EQ(data.order[p], n + 2 - p) << n;
+      for (int p = 0; p <= n; ++p) ASSERT_EQ(data.position[data.order[p]], p) << n;
+    }
+  });
+}
+
+// Words are counted or sorted, depending on n.
+TEST(Eliminate, LeavesGoFirstAtEveryLength) {
+  for_each_target([] {
+    for (int n = 1; n <= 140; n += n < 40 ? 1 : 9) {
+      const Problem problem = oracle::gaussian(n, 2, static_cast<std::uint64_t>(n));
+      const Factorization f = factored(problem, Root::kMulti);
+      const detail::FactorData& data = detail::Access::data(f);
+      const detail::MatrixView weights(data.weights.data(), data.table.ld);
+      std::vector<double> keys(static_cast<std::size_t>(n) + 1, 0.0);
+      for (int m = 1; m <= n; ++m) {
+        double sum = 0;
+        for (int h = 0; h <= n; ++h) sum += weights(h, m);
+        for (int h = 1; h <= n; ++h) keys[static_cast<std::size_t>(h)] += weights(h, m) / sum;
+      }
+      for (int p = 2; p <= n; ++p) {
+        const auto before = static_cast<std::size_t>(data.order[p - 1]);
+        const auto after = static_cast<std::size_t>(data.order[p]);
+        ASSERT_GE(keys[before], keys[after] * (1 - 1e-12)) << n << " " << p;
+        ASSERT_EQ(data.position[after], p);
+      }
+    }
+  });
+}
+
 TEST(Eliminate, UnderflowBehindGoodPivotsIsSeen) {
   const Problem problem = underflow_behind_good_pivots();
   const Factorization f = factored(problem, Root::kSingle);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refusal.h"
+
+#include <memory>
+#include <string>
+
+#include "taproot/cuda.h"
+#include "xla/ffi/api/ffi.h"
+
+namespace taproot::python::jax {
+
+namespace ffi = xla::ffi;
+
+namespace {
+
+constexpr const char* kInstead =
+    "; put the scores on the CPU, with jax.device_put(scores, jax.devices(\"cpu\")[0])";
+
+ffi::Error without_kbest() { return refusal("kbest"); }
+ffi::Error without_expected_walk() { return refusal("the cost of Wilson's walk"); }
+ffi::Error without_cuda() {
+  return ffi::Error(
+      ffi::ErrorCode::kUnimplemented,
+      "[taproot.jax] the scores are on a CUDA device, and taproot cannot work there: " +
+          cuda_description() + kInstead);
+}
+
+template <ffi::Error (*kError)()>
+XLA_FFI_Error* refuse(XLA_FFI_CallFrame* frame) {
+  static const ffi::Ffi* const when_compiled =
+      ffi::Ffi::BindInstantiate().Attrs().To([](ffi::Dictionary) { return kError(); }).release();
+  static const ffi::Ffi* const when_run =
+      ffi::Ffi::Bind()
+          .RemainingArgs()
+          .RemainingRets()
+          .Attrs()
+          .To([](ffi::RemainingArgs, ffi::RemainingRets, ffi::Dictionary) { return kError(); })
+          .release();
+  const bool compiling = frame->stage == XLA_FFI_ExecutionStage_INSTANTIATE;
+  return (compiling ? when_compiled : when_run)->Call(frame);
+}
+
+}  // namespace
+
+ffi::Error refusal(std::string_view what) {
+  return ffi::Error(ffi::ErrorCode::kUnimplemented, "[taproot.jax] " + std::string(what) +
+                                                        " is not done on a CUDA device" + kInstead);
+}
+
+XLA_FFI_Error* refuse_kbest(XLA_FFI_CallFrame* frame) { return refuse<&without_kbest>(frame); }
+XLA_FFI_Error* refuse_expected_walk(XLA_FFI_CallFrame* frame) {
+  return refuse<&without_expected_walk>(frame);
+}
+XLA_FFI_Error* refuse_all(XLA_FFI_CallFrame* frame) { return refuse<&without_cuda>(frame); }
+
+}  // namespace taproot::python::jax

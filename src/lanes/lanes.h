@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Short sentences side by side, one per lane of a vector. A single short sentence spends its time
+// in the ends of rows, in sums over lanes and in waiting for pivots; side by side there is none of
+// that, and nothing but the answers is written to memory.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "core/scratch.h"
+#include "taproot/scores.h"
+#include "taproot/types.h"
+
+namespace taproot::detail {
+
+/// The longest sentences that are worth it. Longer ones do not fit into the first caches side by
+/// side.
+inline constexpr int kMostLaneWords = 32;
+
+/// How many sentences are answered together. Targets with shorter vectors take them in steps.
+inline constexpr std::size_t kLaneGroup = 8;
+
+/// One sentence of a group, and what came out.
+struct LaneSentence {
+  const ScoreView* scores = nullptr;
+  EdgeMatrix marginals = {};  ///< Where to write them, if they are asked for.
+  /// False if double's range may not suffice for the gradient (the sentence is not tame; see
+  /// docs/numerics.md). Then eliminate() must answer, and nothing below is set.
+  bool answered = false;
+  Outcome outcome = {};
+  double log_partition = 0;  ///< If the outcome is ok.
+};
+
+/// log Z and, if `marginals`, the marginals of at most kLaneGroup sentences, of 1 to kMostLaneWords
+/// words each. Marginals of sentences whose outcome is not ok, or that are not answered, are not
+/// written.
+///
+/// The bits are those of eliminate(), log_partition() and taproot::marginals() for each sentence by
+/// itself, whatever is in the other lanes.
+void answer_in_lanes(std::span<LaneSentence> group, RootRule root, bool marginals,
+                     Scratch& scratch);
+
+}  // namespace taproot::detail
