@@ -66,7 +66,7 @@ TEST_P(WithoutReplacementTrees, AreTreesAndDistinct) {
     }
     ++tested;
   }
-  EXPECT_GE(tested, 14);
+  EXPECT_GE(tested, family == TreeFamily::kProjective ? 13 : 14);  // Some have no tree.
 }
 
 INSTANTIATE_TEST_SUITE_P(All, WithoutReplacementTrees,
