@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "chunk.h"
+#include "error.h"
 #include "options.h"
 #include "taproot/cuda.h"
 #include "taproot/dependency_trees.h"
@@ -17,8 +18,10 @@ namespace taproot::cli {
 /// CPU instead without saying so.
 class Engine {
  public:
-  explicit Engine(const Options& options) : root_(options.root), pool_(options.threads) {
+  explicit Engine(const Options& options)
+      : root_(options.root), projective_(options.projective), pool_(options.threads) {
     if (options.device == Device::kCuda) {
+      if (projective_) fail("--projective is computed on the CPU: leave out --device cuda");
       starting_ = std::async(std::launch::async, [] { return std::make_unique<Cuda>(); });
     }
   }
@@ -32,6 +35,7 @@ class Engine {
     if (starting_.valid()) cuda_ = starting_.get();
     BatchOptions options;
     options.root = root_;
+    options.projective = projective_;
     options.ids = chunk.ids;
     options.keep = keep;
     options.constraints = chunk.constraints;
@@ -51,6 +55,7 @@ class Engine {
 
  private:
   RootRule root_;
+  bool projective_;
   Pool pool_;
   std::unique_ptr<Cuda> cuda_;
   std::future<std::unique_ptr<Cuda>> starting_;

@@ -141,6 +141,9 @@ class OptionTable {
         ->type_name("NAME")
         ->check(CLI::IsMember({"single", "multi"}))
         ->default_str("single");
+    app_.add_flag("--projective", o_.projective,
+                  "count only projective trees: all words between a head and its modifier descend "
+                  "from the head");
     app_.add_flag("--weights", o_.weights, "read weights instead of scores, which are their logs");
     integer("--threads", o_.threads, 0, 4096, "use N threads; 0 means one per core");
     if (is({&run_logz, &run_entropy, &run_marginals, &run_sample, &run_swor})) {

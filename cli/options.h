@@ -45,9 +45,10 @@ struct Options {
   std::size_t width = 0;       ///< Cells per line; 0 means the width of the terminal.
   std::string title;           ///< The title of a report.
   RootRule root = RootRule::kSingle;
-  bool weights = false;    ///< Whether the files hold weights, not their logs.
-  bool has_k = false;      ///< Whether -k was given; then `show` draws samples.
-  bool marginals = false;  ///< Whether `show` draws the probabilities of edges.
+  bool projective = false;  ///< Whether only projective trees count.
+  bool weights = false;     ///< Whether the files hold weights, not their logs.
+  bool has_k = false;       ///< Whether -k was given; then `show` draws samples.
+  bool marginals = false;   ///< Whether `show` draws the probabilities of edges.
   bool quiet = false;
   bool progress = false;
 };

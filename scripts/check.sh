@@ -27,7 +27,7 @@ outside() { # outside PATTERN WHAT PATH...: no file of PATH... matches.
 }
 
 # 1. Includes go one way: a stage of src/ sees itself, the stages before it, and the public headers that belong to them.
-layers="core scores tree eliminate reverse lanes query sample decode batch draw"
+layers="core scores tree projective eliminate reverse lanes query sample decode batch draw"
 declare -A first_layer=( # The first stage that may include a public header.
   [types.h]=core [version.h]=core [cuda.h]=core [scores.h]=scores [constraints.h]=scores [labels.h]=scores
   [tree.h]=tree [factorization.h]=eliminate [query.h]=query [sample.h]=sample [estimate.h]=sample [without_replacement.h]=sample
@@ -55,7 +55,7 @@ for folder in src/*/; do
     *) broken "$folder is not a stage that scripts/check.sh knows" ;;
   esac
 done
-internals='(core|scores|tree|eliminate|reverse|lanes|query|sample|decode|batch|draw)/'
+internals='(core|scores|tree|projective|eliminate|reverse|lanes|query|sample|decode|batch|draw)/'
 outside '#include "(?!taproot/)' "the public headers include only each other" 'include/*'
 outside '#include <(Eigen|tbb|hwy|Random123|iostream|nanobind|cuda)' "no such types in the public surface" 'include/*'
 outside '#include <nanobind' "only python/src/ includes nanobind" ':!python/src/*' ':!scripts/check.sh'

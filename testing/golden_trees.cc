@@ -37,6 +37,8 @@ GoldenTrees read_case(const json& entry) {
   GoldenTrees golden;
   golden.graph = entry.at("graph").get<std::string>();
   golden.root = entry.at("root") == "single" ? RootRule::kSingle : RootRule::kMulti;
+  golden.family =
+      entry.value("family", "all") == "projective" ? TreeFamily::kProjective : TreeFamily::kAll;
   golden.replacement = entry.at("replacement").get<bool>();
   golden.algorithm = entry.at("algorithm").get<std::string>();
   golden.seed = entry.at("seed").get<std::uint64_t>();
@@ -101,9 +103,9 @@ void sample_without(GoldenTrees& golden, const Factorization& f) {
 }  // namespace
 
 std::string GoldenTrees::name() const {
-  return graph + "/" + std::string(to_string(root)) + "/" +
-         (replacement ? "" : "without_replacement/") + algorithm + "/" + std::to_string(seed) +
-         "/" + std::to_string(id);
+  return graph + "/" + (family == TreeFamily::kProjective ? "projective/" : "") +
+         std::string(to_string(root)) + "/" + (replacement ? "" : "without_replacement/") +
+         algorithm + "/" + std::to_string(seed) + "/" + std::to_string(id);
 }
 
 GoldenFile load_golden_trees(const std::string& path) {
@@ -133,7 +135,7 @@ GoldenTrees sampled(const GoldenTrees& question, const GoldenGraph& graph) {
     const LabelView labels(graph.label_scores.data(), graph.n, graph.labels);
     view = add_labels(view, labels, LabelSum::kLogSum, memory);
   }
-  const Factorization f = eliminate(view, golden.root);
+  const Factorization f = factorize(view, golden.root, golden.family);
   golden.replacement ? sample_with_replacement(golden, f) : sample_without(golden, f);
   for (std::size_t s = 0; graph.labels > 0 && s < golden.trees.size(); ++s) {
     golden.labels.emplace_back(static_cast<std::size_t>(graph.n));

@@ -26,6 +26,7 @@ struct GoldenGraph {
 struct GoldenTrees {
   std::string graph;
   RootRule root = RootRule::kSingle;
+  TreeFamily family = TreeFamily::kAll;  ///< In the file if it is "projective".
   bool replacement = true;
   std::string algorithm;  ///< Of Algorithm, or of WithoutReplacementAlgorithm.
   std::uint64_t seed = 0;

@@ -21,6 +21,7 @@ struct Summary {
   std::map<std::string, std::size_t> failed;
   std::size_t answered = 0;
   double tries = 0;
+  double projective = 0;  // The share of the projective trees in Z.
   double entropy = 0;
   double best = 0;  // Probability of the best tree.
   std::size_t answered_words = 0;
@@ -31,8 +32,10 @@ void add(Engine& engine, const Chunk& chunk, Summary& sum) {
   DependencyTrees trees = engine.trees(chunk, true);
   std::vector<double> entropies(chunk.size());
   std::vector<double> tries(chunk.size());
+  std::vector<double> projective(chunk.size());
   const std::vector<Outcome> outcomes = trees.entropy(entropies);
   trees.expected_tries(tries);
+  trees.projective_mass(projective);
   const std::vector<SentenceTrees> best = best_trees(trees);
   for (std::size_t i = 0; i < chunk.size(); ++i) {
     const int n = chunk.sentences[i].n;
@@ -48,6 +51,7 @@ void add(Engine& engine, const Chunk& chunk, Summary& sum) {
     ++sum.answered;
     sum.answered_words += static_cast<std::size_t>(n);
     sum.tries += tries[i];
+    sum.projective += projective[i];
     sum.entropy += entropies[i];
     sum.best += std::exp(best[i].log_prob[0]);
     sum.best_of_all.push_back(std::exp(best[i].log_prob[0]));
@@ -68,16 +72,17 @@ struct Averages {
   double best = 0;
   double median_best = 0;
   double tries = 0;
+  double projective = 0;
 };
 
 Averages averages(Summary& sum) {
   const auto count = static_cast<double>(sum.answered);
   const auto words = static_cast<double>(std::max<std::size_t>(1, sum.answered_words));
-  return {sum.entropy / count, sum.entropy / words, sum.best / count, median(sum.best_of_all),
-          sum.tries / count};
+  return {sum.entropy / count,     sum.entropy / words, sum.best / count,
+          median(sum.best_of_all), sum.tries / count,   sum.projective / count};
 }
 
-std::string as_text(Summary& sum, RootRule root) {
+std::string as_text(Summary& sum, const Options& options) {
   std::string text = fmt::format("sentences        {}\n", sum.sentences);
   if (sum.sentences > 0) {
     text += fmt::format("words            {}, {} to {} per sentence, {:.1f} on average\n",
@@ -86,7 +91,8 @@ std::string as_text(Summary& sum, RootRule root) {
   }
   if (sum.answered > 0) {
     const Averages mean = averages(sum);
-    text += fmt::format("root rule        {}\n", to_string(root));
+    text += fmt::format("root rule        {}\n", to_string(options.root));
+    if (options.projective) text += "trees            projective\n";
     text += fmt::format("entropy          {:.4f} nats per sentence, {:.4f} per word\n",
                         mean.entropy, mean.entropy_per_word);
     text +=
@@ -95,18 +101,21 @@ std::string as_text(Summary& sum, RootRule root) {
     text += fmt::format(
         "Z_T / Z_D        {:.4f} on average (tries until a multi-root tree has one root)\n",
         mean.tries);
+    text += fmt::format("projective       {:.4f} of the probability of all trees, on average\n",
+                        mean.projective);
   }
   for (const auto& [status, count] : sum.failed) text += fmt::format("{:<16} {}\n", status, count);
   return text;
 }
 
-std::string as_json(Summary& sum, RootRule root) {
+std::string as_json(Summary& sum, const Options& options) {
   nlohmann::ordered_json line = {{"sentences", sum.sentences}, {"words", sum.words}};
   if (sum.sentences > 0) {
     line["shortest"] = sum.shortest;
     line["longest"] = sum.longest;
   }
-  line["root"] = to_string(root);
+  line["root"] = to_string(options.root);
+  if (options.projective) line["projective"] = true;
   if (sum.answered > 0) {
     const Averages mean = averages(sum);
     line["mean_entropy"] = mean.entropy;
@@ -114,6 +123,7 @@ std::string as_json(Summary& sum, RootRule root) {
     line["mean_best_probability"] = mean.best;
     line["median_best_probability"] = mean.median_best;
     line["mean_expected_tries"] = mean.tries;
+    line["mean_projective_mass"] = mean.projective;
   }
   line["failed"] = nlohmann::ordered_json::object();
   for (const auto& [status, count] : sum.failed) line["failed"][status] = count;
@@ -129,8 +139,7 @@ int run_info(const Options& options) {
   Summary sum;
   Chunk chunk;
   while (reader.next(chunk)) add(engine, chunk, sum);
-  out.write(options.format == Format::kJsonl ? as_json(sum, options.root)
-                                             : as_text(sum, options.root));
+  out.write(options.format == Format::kJsonl ? as_json(sum, options) : as_text(sum, options));
   out.commit();
   return sum.failed.empty() ? kAllFine : kSomeFailed;
 }

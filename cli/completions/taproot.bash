@@ -45,18 +45,18 @@ _taproot() {
     return
   fi
   case $command in
-    logz) options="-h --help --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
-    entropy) options="-h --help --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
-    marginals) options="-h --help --threshold --root --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
-    argmax) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
-    sample) options="-h --help -k --samples --algorithm --seed --root --weights --threads --device --lengths --ids --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
-    swor) options="-h --help -k --samples --algorithm --seed --root --weights --threads --device --lengths --ids --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
-    kbest) options="-h --help -k --samples --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
-    mbr) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
-    edges) options="-h --help --top --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
-    show) options="-h --help -k --samples --threshold --marginals --color --width --algorithm --seed --root --weights --threads --lengths --ids --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
-    report) options="-h --help -k --samples --threshold --floor --title --algorithm --seed --root --weights --threads --lengths --ids --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
-    info) options="-h --help --root --weights --threads --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    logz) options="-h --help --root --projective --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    entropy) options="-h --help --root --projective --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    marginals) options="-h --help --threshold --root --projective --weights --threads --device --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    argmax) options="-h --help --root --projective --weights --threads --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    sample) options="-h --help -k --samples --algorithm --seed --root --projective --weights --threads --device --lengths --ids --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    swor) options="-h --help -k --samples --algorithm --seed --root --projective --weights --threads --device --lengths --ids --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    kbest) options="-h --help -k --samples --root --projective --weights --threads --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    mbr) options="-h --help --root --projective --weights --threads --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    edges) options="-h --help --top --root --projective --weights --threads --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    show) options="-h --help -k --samples --threshold --marginals --color --width --algorithm --seed --root --projective --weights --threads --lengths --ids --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    report) options="-h --help -k --samples --threshold --floor --title --algorithm --seed --root --projective --weights --threads --lengths --ids --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
+    info) options="-h --help --root --projective --weights --threads --lengths --words --labels --label-scores --force --forbid --roots --constraints -o --output --format --sentences --first-sentence --quiet --progress" ;;
     eval) options="-h --help --gold --over" ;;
     convert) options="-h --help -o --output --format --words" ;;
   esac

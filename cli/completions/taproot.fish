@@ -16,6 +16,7 @@ complete -c taproot -n __fish_use_subcommand -f -a eval -d 'compare trees with g
 complete -c taproot -n __fish_use_subcommand -f -a convert -d 'write trees in another format'
 complete -c taproot -n '__fish_seen_subcommand_from logz entropy marginals argmax sample swor kbest mbr edges show report info eval convert' -s h -l help -d 'print this help and exit'
 complete -c taproot -n '__fish_seen_subcommand_from logz entropy marginals argmax sample swor kbest mbr edges show report info' -l root -x -a 'single multi' -d 'allow exactly one edge out of ROOT, or any number of them'
+complete -c taproot -n '__fish_seen_subcommand_from logz entropy marginals argmax sample swor kbest mbr edges show report info' -l projective -d 'count only projective trees: all words between a head and its modifier descend from the head'
 complete -c taproot -n '__fish_seen_subcommand_from logz entropy marginals argmax sample swor kbest mbr edges show report info' -l weights -d 'read weights instead of scores, which are their logs'
 complete -c taproot -n '__fish_seen_subcommand_from logz entropy marginals argmax sample swor kbest mbr edges show report info' -l threads -x -d 'use N threads; 0 means one per core'
 complete -c taproot -n '__fish_seen_subcommand_from logz entropy marginals sample swor' -l device -x -a 'cpu cuda' -d 'compute on the CPU or on a GPU, where sample needs auto and swor beam'

@@ -69,6 +69,7 @@ ReportPage::ReportPage(const Options& options) : file_(options.output) {
       {"samples", options.k},
       {"seed", options.seed},
       {"root", to_string(options.root)},
+      {"projective", options.projective},
       {"threshold", options.threshold},
       {"floor", options.floor},
       {"still", options.format != Format::kHtml},

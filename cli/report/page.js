@@ -480,7 +480,8 @@
 
   const failures = sentences.filter((s) => s.failed).length;
   $("summary").textContent = `${sentences.length} ${sentences.length === 1 ? "sentence" : "sentences"}` +
-    (failures > 0 ? `, ${failures} without an answer` : "") + `, ${about.root}-root trees`;
+    (failures > 0 ? `, ${failures} without an answer` : "") +
+    `, ${about.root}-root ${about.projective ? "projective " : ""}trees`;
   $("legend").append(meter(1), `entropy per word; a full bar is ${largest.toFixed(2)} nats`);
   list();
   set_threshold(about.threshold);

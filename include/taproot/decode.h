@@ -19,9 +19,14 @@
 
 namespace taproot {
 
-/// The tree of the largest score under the root rule, into heads [n]. If the outcome is not ok,
-/// nothing is written. `score`, if not null, takes the sum of its scores, rounded once. O(n^2),
-/// more where many scores tie. Throws std::invalid_argument unless heads has n entries.
+/// The tree of the family with the largest score under the root rule, into heads [n]. If the
+/// outcome is not ok, nothing is written. `score`, if not null, takes the sum of its scores,
+/// rounded once. O(n^2), and O(n^3) for projective trees; more where many scores tie. Throws
+/// std::invalid_argument unless heads has n entries.
+TAPROOT_API Outcome argmax(const ScoreView& scores, RootRule root, TreeFamily family,
+                           std::span<std::int32_t> heads, double* score, Workspace& workspace);
+
+/// The same among all trees.
 TAPROOT_API Outcome argmax(const ScoreView& scores, RootRule root, std::span<std::int32_t> heads,
                            double* score, Workspace& workspace);
 
@@ -32,7 +37,8 @@ struct ScoredTree {
 };
 
 /// The same by itself. Throws SentenceError if the outcome is not ok.
-TAPROOT_API ScoredTree argmax(const ScoreView& scores, RootRule root = RootRule::kSingle);
+TAPROOT_API ScoredTree argmax(const ScoreView& scores, RootRule root = RootRule::kSingle,
+                              TreeFamily family = TreeFamily::kAll);
 
 /// Trees in the order of their scores, largest first.
 struct BestTrees {
@@ -49,8 +55,10 @@ struct BestTrees {
 };
 
 /// Gives one tree after the other in the order of their scores, as long as there are any. O(n^2)
-/// per tree, more where many scores tie; 40 (n+1)^2 bytes, and some 500 + 4 n bytes per tree. Moved
-/// from, it may only be assigned to or destroyed.
+/// per tree, more where many scores tie; 40 (n+1)^2 bytes, and some 500 + 4 n bytes per tree.
+/// Projective trees: O(n^3) for the first, then what has to be found anew, at most 2n cells of a
+/// chart per tree; 80 (n+1)^2 bytes, and some 80 bytes per cell and tree. Moved from, it may only
+/// be assigned to or destroyed.
 class TAPROOT_API KBestIterator {
  public:
   KBestIterator();
@@ -59,7 +67,7 @@ class TAPROOT_API KBestIterator {
   KBestIterator& operator=(KBestIterator&&) noexcept;
 
   /// Copies the scores. If the outcome is not ok, there is no next().
-  Outcome build(const ScoreView& scores, RootRule root);
+  Outcome build(const ScoreView& scores, RootRule root, TreeFamily family = TreeFamily::kAll);
 
   /// The next tree into heads [n]; its score is not larger than the one before. False if there is
   /// none.
@@ -72,10 +80,12 @@ class TAPROOT_API KBestIterator {
 
 /// The k best trees, or all if there are fewer. Throws SentenceError if the outcome is not ok.
 TAPROOT_API BestTrees kbest(const ScoreView& scores, std::size_t k,
-                            RootRule root = RootRule::kSingle);
+                            RootRule root = RootRule::kSingle,
+                            TreeFamily family = TreeFamily::kAll);
 
 /// Minimum Bayes risk: the tree that maximizes the expected number of right heads, sum of
-/// p(head -> m) over its edges, among the trees of the sentence's rule and allowed edges. O(n^3)
+/// p(head -> m) over its edges, among the trees of the sentence's family, rule and allowed edges.
+/// O(n^3)
 /// for the marginals. Throws if the outcome of f is not ok.
 TAPROOT_API void mbr(const Factorization& f, std::span<std::int32_t> heads, Workspace& workspace);
 TAPROOT_API Tree mbr(const Factorization& f);

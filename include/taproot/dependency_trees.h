@@ -59,6 +59,9 @@ class TAPROOT_API Pool {
 /// per sentence, or none at all.
 struct BatchOptions {
   RootRule root = RootRule::kSingle;
+  /// Whether the distributions are over projective trees only. Every question is then about these;
+  /// not on a Cuda.
+  bool projective = false;
   /// Sampled and decoded trees then have labels, and everything else is about trees with their
   /// labels summed out. All sentences must have the same number of labels.
   std::vector<LabelView> labels = {};
@@ -118,6 +121,7 @@ class TAPROOT_API DependencyTrees {
 
   std::size_t size() const;
   RootRule root_rule() const;
+  TreeFamily family() const;
   int n(std::size_t sentence) const;
   std::uint64_t id(std::size_t sentence) const;
   /// How many labels there are; 0 without label scores.
@@ -138,10 +142,13 @@ class TAPROOT_API DependencyTrees {
   std::vector<Outcome> log_partition(std::span<double> out);
   std::vector<Outcome> entropy(std::span<double> out);
   std::vector<Outcome> expected_tries(std::span<double> out);
+  /// Throws std::invalid_argument for projective trees, which Wilson's walk does not sample.
   std::vector<Outcome> expected_steps(std::span<double> out);
+  std::vector<Outcome> projective_mass(std::span<double> out);
   std::vector<Outcome> expectation(std::span<const ConstEdgeMatrix> values, std::span<double> out);
   /// Between sentence b here and sentence b of `q`; the outcome is that of the first of the two
-  /// that has no answer. Throws if the batches differ in size, root rule or a sentence's length.
+  /// that has no answer. Throws if the batches differ in size, root rule or a sentence's length;
+  /// the families may differ.
   std::vector<Outcome> cross_entropy(DependencyTrees& q, std::span<double> out);
   std::vector<Outcome> kl_divergence(DependencyTrees& q, std::span<double> out);
 

@@ -31,10 +31,11 @@ class TAPROOT_API Workspace {
   std::unique_ptr<detail::Scratch> scratch_;
 };
 
-/// A sentence with its words eliminated one by one: Z, and all that queries and samplers need.
-/// It keeps its own copy of the scores, so the caller's may go. Moved from, it may only be assigned
-/// to or destroyed. Reading it from several threads at once is safe. Memory: 16 (n+1)^2 bytes, 24
-/// up to n = 1000; 16 more when is_wide().
+/// A sentence that is ready for questions, by elimination or by a chart: Z, and all that queries
+/// and samplers need. It keeps its own copy of the scores, so the caller's may go. Moved from, it
+/// may only be assigned to or destroyed. Reading it from several threads at once is safe. Memory:
+/// 16 (n+1)^2 bytes, 24 up to n = 1000; 16 more when is_wide(). For projective trees 56 (n+1)^2
+/// bytes more than that, and 112 more when is_wide().
 class TAPROOT_API Factorization {
  public:
   Factorization();
@@ -45,6 +46,8 @@ class TAPROOT_API Factorization {
   const Outcome& outcome() const;
   int n() const;
   RootRule root_rule() const;
+
+  TreeFamily family() const;
 
   /// Whether double's exponent range was too small for this sentence, so that it was factored
   /// on a scalar with a 64-bit exponent (same promises, 15 to 40 times slower).
@@ -71,5 +74,16 @@ TAPROOT_API Outcome eliminate(const ScoreView& scores, RootRule root, Factorizat
 
 /// The same into a fresh factorization.
 TAPROOT_API Factorization eliminate(const ScoreView& scores, RootRule root = RootRule::kSingle);
+
+/// Makes a sentence ready for questions about the trees of a family. TreeFamily::kAll is
+/// eliminate(). For TreeFamily::kProjective it fills the chart of Eisner (1996): sums over trees of
+/// spans of words, of products of non-negative numbers only, with the same accuracy as elimination.
+/// The outcome is no_tree where the allowed edges have no projective tree. Cost: n^3/2
+/// multiply-adds and n^2 exponentials.
+TAPROOT_API Outcome factorize(const ScoreView& scores, RootRule root, TreeFamily family,
+                              Factorization& out, Workspace& workspace);
+
+/// The same into a fresh factorization.
+TAPROOT_API Factorization factorize(const ScoreView& scores, RootRule root, TreeFamily family);
 
 }  // namespace taproot

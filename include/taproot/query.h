@@ -44,8 +44,8 @@ TAPROOT_API void root_marginals(const Factorization& f, std::span<double> out,
                                 Workspace& workspace);
 TAPROOT_API std::vector<double> root_marginals(const Factorization& f);
 
-/// log p(tree), never above 0; -inf if `heads` is not a tree under the root rule or uses a
-/// forbidden edge. Throws if heads.size() != n or a head is outside 0..n. O(n).
+/// log p(tree), never above 0; -inf if `heads` is not a tree of the family under the root rule or
+/// uses a forbidden edge. Throws if heads.size() != n or a head is outside 0..n. O(n).
 TAPROOT_API double log_prob(const Factorization& f, TreeView heads);
 
 /// -sum_t p(t) log p(t), in nats. Cost: marginals().
@@ -59,9 +59,10 @@ TAPROOT_API double expectation(const Factorization& f, std::span<const double> v
                                Workspace& workspace);
 TAPROOT_API double expectation(const Factorization& f, std::span<const double> values);
 
-/// -sum_t p(t) log q(t), for two score sets over one sentence under one root rule. +inf exactly
-/// when some tree that p allows uses an edge that q forbids. Error: that of p's marginals times the
-/// spread of q's scores within a column. Cost: marginals() of p.
+/// -sum_t p(t) log q(t), for two score sets over one sentence under one root rule, and of any two
+/// families. +inf exactly when p allows some tree that q does not: one with an edge that q forbids
+/// or, if q is over projective trees, one that is not projective. Error: that of p's marginals
+/// times the spread of q's scores within a column. Cost: marginals() of p.
 TAPROOT_API double cross_entropy(const Factorization& p, const Factorization& q,
                                  Workspace& workspace);
 TAPROOT_API double cross_entropy(const Factorization& p, const Factorization& q);
@@ -71,6 +72,12 @@ TAPROOT_API double kl_divergence(const Factorization& p, const Factorization& q,
                                  Workspace& workspace);
 TAPROOT_API double kl_divergence(const Factorization& p, const Factorization& q);
 
+/// The share of the projective trees in Z of all trees, for the same scores and root rule: how
+/// projective a sentence is. `f` may have either family. 0 where no tree is projective. Cost:
+/// factorize() for the other family.
+TAPROOT_API double projective_mass(const Factorization& f, Workspace& workspace);
+TAPROOT_API double projective_mass(const Factorization& f);
+
 /// Z_multi / Z_single >= 1 of the same scores: how many multi-root trees one samples on average
 /// until one of them has a single root. `f` may have either rule. +inf where no tree has a single
 /// root, and beyond double's range. Cost: one elimination under the other rule.
@@ -79,7 +86,7 @@ TAPROOT_API double expected_tries(const Factorization& f);
 
 /// Expected number of steps of Wilson's random walk, each of which samples one head: multi-root as
 /// it stands, single-root given a root sampled from root_marginals(). +inf beyond double's range.
-/// Cost: marginals().
+/// Throws std::invalid_argument for projective trees. Cost: marginals().
 TAPROOT_API double expected_steps(const Factorization& f, Workspace& workspace);
 TAPROOT_API double expected_steps(const Factorization& f);
 

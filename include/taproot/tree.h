@@ -20,6 +20,10 @@ TAPROOT_API int root_count(TreeView heads);
 /// is_tree(), and under RootRule::kSingle exactly one word hangs off ROOT. O(n).
 TAPROOT_API bool is_tree(TreeView heads, RootRule root);
 
+/// is_tree(), and for every edge head -> m all words between the two descend from the head; ROOT
+/// stands before the first word, so an edge from ROOT asks nothing, but none may cross it. O(n).
+TAPROOT_API bool is_projective(TreeView heads);
+
 /// Sum of S[head][modifier] over the edges; -inf if one of them is forbidden or a word is its own
 /// head. Throws std::invalid_argument if heads.size() != n or a head is outside 0..n.
 TAPROOT_API double score(const ScoreView& scores, TreeView heads);

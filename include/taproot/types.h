@@ -26,6 +26,13 @@ enum class RootRule : std::uint8_t { kSingle, kMulti };
 /// "single" or "multi".
 TAPROOT_API std::string_view to_string(RootRule root);
 
+/// Which trees a distribution is over. A tree is projective if for every edge all words between
+/// head and modifier descend from the head; ROOT stands before the first word.
+enum class TreeFamily : std::uint8_t { kAll, kProjective };
+
+/// "all" or "projective".
+TAPROOT_API std::string_view to_string(TreeFamily family);
+
 /// What became of one sentence. The data decides it, so in a batch it is a value and never an
 /// exception: a bad sentence does not harm the others.
 enum class Status : std::uint8_t {

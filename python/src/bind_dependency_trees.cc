@@ -55,7 +55,7 @@ View view_of(const Floats& array, std::size_t b, std::size_t axes, Sizes... size
 // Scores [N+1][N+1] or [B][N+1][N+1]; lengths [B] or none; labels with one more axis.
 void make_core(Core* self, Floats scores, std::optional<ConstHeads> lengths, bool multi,
                std::vector<Constraints> constraints, std::optional<Floats> labels,
-               std::optional<Ids> ids) {
+               std::optional<Ids> ids, bool projective) {
   for (const Floats* array : {&scores, labels ? &*labels : nullptr}) {
     if (array != nullptr && !is_double(*array) && array->dtype() != nb::dtype<float>()) {
       throw std::invalid_argument("[DependencyTrees] scores must be float32 or float64");
@@ -65,6 +65,7 @@ void make_core(Core* self, Floats scores, std::optional<ConstHeads> lengths, boo
   const auto padded_n = static_cast<int>(scores.shape(scores.ndim() - 1)) - 1;
   BatchOptions options;
   options.root = multi ? RootRule::kMulti : RootRule::kSingle;
+  options.projective = projective;
   options.constraints = std::move(constraints);
   if (ids) options.ids.assign(ids->data(), ids->data() + ids->size());
   std::vector<ScoreView> views;
@@ -354,13 +355,15 @@ void init_dependency_trees(nb::module_& m) {
   nb::class_<Core>(m, "Core", "The sentences behind a DependencyTrees; arrays are checked there.")
       .def("__init__", &make_core, nb::arg("scores").noconvert(),
            nb::arg("lengths").noconvert().none(), "multi"_a, "constraints"_a,
-           nb::arg("label_scores").noconvert().none(), nb::arg("ids").noconvert().none())
+           nb::arg("label_scores").noconvert().none(), nb::arg("ids").noconvert().none(),
+           "projective"_a = false)
       .def("failures",
            [](Core& core) { return failures(ask([&] { return core.trees.outcomes(); })); })
       .def("log_partition", &ask_numbers<&D::log_partition>, out)
       .def("entropy", &ask_numbers<&D::entropy>, out)
       .def("expected_tries", &ask_numbers<&D::expected_tries>, out)
       .def("expected_steps", &ask_numbers<&D::expected_steps>, out)
+      .def("projective_mass", &ask_numbers<&D::projective_mass>, out)
       .def("cross_entropy", &ask_pair<&D::cross_entropy>, "other"_a, out)
       .def("kl_divergence", &ask_pair<&D::kl_divergence>, "other"_a, out)
       .def("marginals", &ask_marginals, out)

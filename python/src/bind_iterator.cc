@@ -76,7 +76,7 @@ class KBestIterator {
  public:
   explicit KBestIterator(nb::object core)
       : core_(std::move(core)), trees_(nb::cast<Core&>(core_).trees) {
-    outcome_ = best_.build(trees_.decode_scores(0), trees_.root_rule());
+    outcome_ = best_.build(trees_.decode_scores(0), trees_.root_rule(), trees_.family());
   }
 
   std::optional<std::tuple<Words, double, std::optional<Words>>> next() {

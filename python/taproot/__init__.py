@@ -26,6 +26,7 @@ from ._scores import load_label_scores, load_scores, save_scores
 from ._taproot import Cuda, CudaDependencyTrees, cuda_available, cuda_description
 from ._taproot import version as _version
 from ._threads import get_num_threads, set_num_threads
+from ._tree import is_projective
 
 __version__ = _version()
 
@@ -58,6 +59,7 @@ __all__ = [
     "horvitz_thompson_weight",
     "inclusion_probability",
     "interval",
+    "is_projective",
     "load_label_scores",
     "load_scores",
     "read_conllu",

@@ -109,6 +109,12 @@ def mask_hint(shape: tuple[int, ...], batch: tuple[int, ...]) -> str:
     return "; for a mask: mask.sum(-1)" if len(shape) == len(batch) + 1 and shape[:-1] == batch else ""
 
 
+def as_switch(value: Any, name: str) -> bool:
+    if value is not True and value is not False and not isinstance(value, np.bool_):
+        raise ValueError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
+
+
 def as_lengths(lengths: Any, batch: int, longest: int, arrangement: Arrangement = OURS) -> Int32:
     """Numbers of words, from lengths of a layout."""
     array = _regular(lengths)

@@ -23,6 +23,7 @@ from ._arrays import (
     as_lengths,
     as_name,
     as_seed,
+    as_switch,
     as_trees,
     is_list_of,
     pad,
@@ -72,6 +73,9 @@ class DependencyTrees:
         Shape of scores and one more axis, of labels: the weight of edge h -> m with label l is
         ``exp(scores[h, m] + label_scores[h, m, l])``. Sampled and decoded trees then have labels; all else is about
         trees with their labels summed out.
+    projective
+        Whether the distribution is over projective trees only: for every edge, all words between head and modifier
+        descend from the head. Every question is then about these.
     ids
         64-bit numbers that samples are keyed by, shape (B,); an integer for a single sentence. A corpus with ids gives
         the same trees however it is split into batches. Without them a sentence's id is its position in the batch.
@@ -107,6 +111,7 @@ class DependencyTrees:
     _single = True
     _batch = 1
     _root: Root = "single"
+    _projective = False
     _raise = True
     _lengths: Int32 | None = None
     _label_array: npt.NDArray[Any] | None = None
@@ -123,6 +128,7 @@ class DependencyTrees:
         constraints: Constraints | Sequence[Constraints | None] | None = None,
         label_scores: npt.ArrayLike | Sequence[npt.ArrayLike] | None = None,
         *,
+        projective: bool = False,
         ids: npt.ArrayLike | None = None,
         on_error: Literal["raise", "status"] = "raise",
         copy: bool = True,
@@ -132,7 +138,7 @@ class DependencyTrees:
             side, columns = scores.shape
             plain = lengths is None and constraints is None and label_scores is None and ids is None
             plain = plain and root == "single" and on_error == "raise" and layout == "head-dependent"
-            if plain and side == columns > 0:
+            if plain and not projective and side == columns > 0:
                 self._n = side - 1
                 self._matrix = scores.copy() if copy else scores
                 self._core = _Core(self._matrix, None, False, _NO_CONSTRAINTS, None, None)
@@ -161,6 +167,7 @@ class DependencyTrees:
             if root != "multi":
                 raise ValueError(f'root must be "single" or "multi", not {root!r}')
             self._root = root
+        self._projective = as_switch(projective, "projective")
         if on_error != "raise":
             if on_error != "status":
                 raise ValueError(f'on_error must be "raise" or "status", not {on_error!r}')
@@ -180,7 +187,9 @@ class DependencyTrees:
         if constraints is not None:
             of_sentences = self._constraints_of(constraints)
             self._constraints = deepcopy(constraints)
-        self._core = _Core(array, self._lengths, self._root == "multi", of_sentences, self._label_array, self._ids)
+        multi = self._root == "multi"
+        labels = self._label_array
+        self._core = _Core(array, self._lengths, multi, of_sentences, labels, self._ids, self._projective)
 
     def _labels_of(self, label_scores: Any, shape: tuple[int, ...], copy: bool) -> npt.NDArray[Any]:
         if not self._single and is_list_of(3, label_scores):
@@ -230,6 +239,11 @@ class DependencyTrees:
     def root(self) -> Root:
         """The root rule, ``"single"`` or ``"multi"``."""
         return self._root
+
+    @property
+    def projective(self) -> bool:
+        """Whether the distribution is over projective trees only."""
+        return self._projective
 
     @property
     def lengths(self) -> Any:
@@ -294,6 +308,7 @@ class DependencyTrees:
             root=self._root,
             constraints=self._constraints if shared else self._constraints[b],
             label_scores=None if label_array is None else label_array[b, :side, :side],
+            projective=self._projective,
             ids=b if self._ids is None else self._ids[b],
             on_error="raise" if self._raise else "status",
             copy=False,
@@ -308,7 +323,7 @@ class DependencyTrees:
         array, label_array = self._matrix, self._label_array
         on_error = "raise" if self._raise else "status"
         state = (array, self._lengths, self._root, self._constraints, label_array, self._ids, on_error)
-        return _restored, (*state, self.layout)
+        return _restored, (*state, self.layout, self._projective)
 
     def __bool__(self) -> bool:
         return True  # Also where there is no len().
@@ -316,7 +331,8 @@ class DependencyTrees:
     def __repr__(self) -> str:
         size = f"words={self._n}" if self._single else f"sentences={self._batch}, words<={self._n}"
         labels = "" if self._label_count is None else f", labels={self._label_count}"
-        return f"DependencyTrees({size}, root={self._root!r}{labels})"
+        family = ", projective=True" if self._projective else ""
+        return f"DependencyTrees({size}, root={self._root!r}{family}{labels})"
 
     # What can be asked.
 
@@ -330,6 +346,9 @@ class DependencyTrees:
         side = int(self._all_lengths()[b]) + 1
         if status != "no_tree" or side == 1:
             return failures
+        if self._projective:
+            message += ", or none that is projective"
+            failures = [(b, status, message), *failures[1:]]
         matrix = (self._matrix if self._single else self._matrix[b])[:side, :side]
         to_root = matrix[1:, 0]  # Never read, and so most often all alike.
         if not np.all(matrix[0, 1:] == -np.inf) or np.all(to_root == to_root[0]):
@@ -521,6 +540,8 @@ class DependencyTrees:
     def kl_divergence(self, other: DependencyTrees) -> Any:
         """sum p log(p/q), q the other distribution over the same sentences; +inf where p has a tree that q forbids.
 
+        One of the two may be over projective trees and the other over all trees.
+
         >>> p = DependencyTrees(np.zeros((3, 3)))
         >>> q = DependencyTrees([[0, np.log(3), 0], [0, 0, 0], [0, 0, 0]])
         >>> round(p.kl_divergence(q), 6)
@@ -545,8 +566,18 @@ class DependencyTrees:
         """
         return self._scalar(self._core.expected_tries)
 
+    def projective_mass(self) -> Any:
+        """The share of the projective trees in Z of all trees: how projective a sentence is.
+
+        It is about the scores and the root rule, so that ``projective=True`` does not change it.
+
+        >>> round(DependencyTrees(np.zeros((4, 4))).projective_mass(), 6)  # Seven of nine trees.
+        0.777778
+        """
+        return self._scalar(self._core.projective_mass)
+
     def expected_steps(self) -> Any:
-        """How many heads Wilson's random walk samples, on average.
+        """How many heads Wilson's random walk samples, on average. Not for projective trees.
 
         >>> DependencyTrees(np.zeros((3, 3))).expected_steps()  # Given its root, two words take one.
         1.0
@@ -823,11 +854,21 @@ def _different(lengths: Any, others: Any, name: str, other_name: str) -> str:
 
 
 def _restored(
-    scores: Any, lengths: Any, root: Root, constraints: Any, labels: Any, ids: Any, on_error: Any, layout: Layout
+    scores: Any,
+    lengths: Any,
+    root: Root,
+    constraints: Any,
+    labels: Any,
+    ids: Any,
+    on_error: Any,
+    layout: Layout,
+    projective: bool,
 ) -> DependencyTrees:
     if ids is not None and scores.ndim == 2:
         ids = ids[0]
-    own = DependencyTrees(scores, lengths, root, constraints, labels, ids=ids, on_error=on_error, copy=False)
+    own = DependencyTrees(
+        scores, lengths, root, constraints, labels, projective=projective, ids=ids, on_error=on_error, copy=False
+    )
     own._arrangement = as_arrangement(layout)  # The arrays are in our layout already.
     return own
 

@@ -73,7 +73,15 @@ def check_named_heads(heads: Any, lengths: Any, arrangement: Arrangement) -> Non
     check_heads(np.where(np.asarray(heads) < 0, 0, heads), lengths, arrangement)
 
 
-def report_gold(log_prob: Any, heads: Any, lengths: Any, root: str, scores: Any, arrangement: Arrangement) -> None:
+def report_gold(
+    log_prob: Any,
+    heads: Any,
+    lengths: Any,
+    root: str,
+    scores: Any,
+    arrangement: Arrangement,
+    projective: bool = False,
+) -> None:
     """Raises for the first gold tree that has no log-probability, and says why.
 
     `log_prob` has shape [...], `heads` [..., N], `lengths` [...] and `scores` [..., N+1, N+1], in our layout.
@@ -86,15 +94,20 @@ def report_gold(log_prob: Any, heads: Any, lengths: Any, root: str, scores: Any,
     side = np.shape(scores)[-1]
     n = int(np.reshape(lengths, -1)[b])
     own = np.reshape(scores, (-1, side, side))[b]
-    raise gold_error(_index(b, np.shape(lengths)), _flat(heads)[b, :n], root, arrangement, own)
+    raise gold_error(_index(b, np.shape(lengths)), _flat(heads)[b, :n], root, arrangement, own, projective)
 
 
-def gold_error(where: str, heads: Int32, root: str, arrangement: Arrangement, scores: Any) -> ValueError:
-    """The error for the heads of one sentence, `where` in the batch; `scores` for heads that are a tree."""
-    return ValueError(f"heads{where}: {_what_is_wrong(heads.tolist(), root, arrangement, scores)}")
+def gold_error(
+    where: str, heads: Int32, root: str, arrangement: Arrangement, scores: Any, projective: bool = False
+) -> ValueError:
+    """The error for the heads of one sentence, `where` in the batch; `scores` for heads that are a tree of the family.
+
+    If `projective`, only projective trees are.
+    """
+    return ValueError(f"heads{where}: {_what_is_wrong(heads.tolist(), root, arrangement, scores, projective)}")
 
 
-def _what_is_wrong(heads: list[int], root: str, arrangement: Arrangement, scores: Any) -> str:
+def _what_is_wrong(heads: list[int], root: str, arrangement: Arrangement, scores: Any, projective: bool) -> str:
     n = len(heads)
     for word, head in enumerate(heads, 1):
         if head < 0:
@@ -119,6 +132,12 @@ def _what_is_wrong(heads: list[int], root: str, arrangement: Arrangement, scores
     cycle = _cycle(heads)
     if cycle:
         return f"words {' -> '.join(map(str, cycle))} form a cycle, so this is not a tree"
+    if projective and (outside := _outside(heads)):
+        head, word, between = outside
+        return (
+            f"word {between} lies between head {head} and modifier {word} and does not descend from {head}, so the "
+            "tree is not projective, and projective=True allows no other trees"
+        )
     for word, head in enumerate(heads, 1):
         score = float(scores[head, word])
         if score == -np.inf:
@@ -145,6 +164,18 @@ def _cycle(heads: list[int]) -> list[int]:
             return [*path[path.index(word) :], word]
         done.update(path)
     return []
+
+
+def _outside(heads: list[int]) -> tuple[int, int, int] | None:
+    """The first edge of a tree, head and modifier, with a word between them that does not descend from the head."""
+    for word, head in enumerate(heads, 1):
+        for between in range(min(head, word) + 1, max(head, word)):
+            above = between
+            while above not in (0, head):
+                above = heads[above - 1]
+            if above != head:
+                return head, word, between
+    return None
 
 
 def _flat(heads: Any) -> Any:

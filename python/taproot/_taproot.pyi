@@ -31,7 +31,7 @@ class Constraints:
 class Core:
     """The sentences behind a DependencyTrees; arrays are checked there."""
 
-    def __init__(self, scores: Annotated[NDArray, dict(device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)] | None, multi: bool, constraints: Sequence[Constraints], label_scores: Annotated[NDArray, dict(device='cpu', writable=False)] | None, ids: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)] | None) -> None: ...
+    def __init__(self, scores: Annotated[NDArray, dict(device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)] | None, multi: bool, constraints: Sequence[Constraints], label_scores: Annotated[NDArray, dict(device='cpu', writable=False)] | None, ids: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)] | None, projective: bool = False) -> None: ...
 
     def failures(self) -> list[tuple[int, str, str]] | None: ...
 
@@ -42,6 +42,8 @@ class Core:
     def expected_tries(self, out: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu')]) -> list[tuple[int, str, str]] | None: ...
 
     def expected_steps(self, out: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu')]) -> list[tuple[int, str, str]] | None: ...
+
+    def projective_mass(self, out: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu')]) -> list[tuple[int, str, str]] | None: ...
 
     def cross_entropy(self, other: Core, out: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu')]) -> list[tuple[int, str, str]] | None: ...
 
@@ -211,4 +213,9 @@ DRAW_THRESHOLD: float = 0.05
 def are_trees(heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)], multi: bool, out: Annotated[NDArray[numpy.bool_], dict(order='C', device='cpu')]) -> None:
     """
     Which rows of heads are trees under the root rule. Shapes are checked in Python.
+    """
+
+def are_projective(heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.bool_], dict(order='C', device='cpu')]) -> None:
+    """
+    Which rows of heads are projective trees. Shapes are checked in Python.
     """

@@ -38,7 +38,7 @@ Answers = tuple[Tensor, Tensor | None, Tensor | None, Tensor | None]
 class CpuTrees:
     """The distributions of scores (..., N+1, N+1), float32 or float64, with checked numbers of words (...)."""
 
-    def __init__(self, scores: Tensor, words: Tensor | None, root: Root, check: bool) -> None:
+    def __init__(self, scores: Tensor, words: Tensor | None, root: Root, projective: bool, check: bool) -> None:
         self._batch = scores.shape[:-2]
         self._side = scores.shape[-1]
         self._dtype = scores.dtype
@@ -46,6 +46,7 @@ class CpuTrees:
             flat_matrices(scores, "scores"),
             None if words is None else words.reshape(-1).numpy(),
             root,
+            projective=projective,
             on_error="raise" if check else "status",
             copy=False,
         )

@@ -316,6 +316,9 @@ class CudaTrees:
     def kbest(self, k: int) -> Any:
         return self.not_here("finding the k best trees")
 
+    def projective_mass(self) -> Any:
+        return self.not_here("summing over projective trees")
+
     def expected_tries(self) -> Any:
         return self.not_here("the cost of Wilson's walk")
 

@@ -8,9 +8,9 @@ computes, what it saves and how it goes back, and has three forms: an ``autograd
 by line, which costs little; one that works within ``torch.func``; and an operator of ``torch.library``, with its shapes
 known beforehand, for ``torch.compile``.
 
-Numbers of words have shape (...), or are None. ``trees`` are the distributions that ``factor`` made of the scores and
-keep what was found, or None; then an operator makes them for itself. Gradients of marginals and what is summed over
-trees are in float64 until the end.
+Numbers of words have shape (...), or are None. ``kind`` says which trees there are (``kind_of``). ``trees`` are the
+distributions that ``factor`` made of the scores and keep what was found, or None; then an operator makes them for
+itself. Gradients of marginals and what is summed over trees are in float64 until the end.
 """
 
 from __future__ import annotations
@@ -28,11 +28,20 @@ from ._torch_cuda import CudaTrees
 Trees = CpuTrees | CudaTrees
 
 
-def factor(scores: Tensor, words: Tensor | None, root: Root, check: bool) -> Trees:
+def kind_of(root: Root, projective: bool) -> int:
+    """The root rule and the family of trees, as an operator of PyTorch can take them: in two bits."""
+    return (root == "multi") + 2 * projective
+
+
+def factor(scores: Tensor, words: Tensor | None, kind: int, check: bool) -> Trees:
     """The distributions of the scores. If `check`, a sentence without an answer raises an exception."""
+    root: Root = "multi" if kind & 1 else "single"
+    projective = bool(kind & 2)
     if scores.device.type == "cuda":
+        if projective:
+            raise NotImplementedError("projective trees are not computed on a device: give scores.cpu()")
         return CudaTrees(scores.detach(), words, root, check)
-    return CpuTrees(scores, words, root, check)
+    return CpuTrees(scores, words, root, projective, check)
 
 
 def is_traced(*tensors: Any) -> bool:
@@ -40,12 +49,8 @@ def is_traced(*tensors: Any) -> bool:
     return torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
 
 
-def _root(multi: bool) -> Root:
-    return "multi" if multi else "single"
-
-
-def _made(trees: Any, scores: Tensor, words: Tensor | None, multi: bool) -> Any:
-    return factor(scores, words, _root(multi), check=False) if trees is None else trees
+def _made(trees: Any, scores: Tensor, words: Tensor | None, kind: int) -> Any:
+    return factor(scores, words, kind, check=False) if trees is None else trees
 
 
 def _spread(grad: Tensor) -> Tensor:
@@ -149,19 +154,19 @@ class Operator:
         return self._eager(*arguments, trees)
 
 
-# infer(scores, heads, words, multi, entropy, marginals): log Z (...), entropies (...), marginals (..., N+1, N+1) and
+# infer(scores, heads, words, kind, entropy, marginals): log Z (...), entropies (...), marginals (..., N+1, N+1) and
 # log p (k, ...) of heads (k, ..., N). What is not asked for is None.
 
 
 def _infer(
-    scores: Tensor, heads: Tensor | None, words: Tensor | None, multi: bool, entropy: bool, marginals: bool, trees: Any
+    scores: Tensor, heads: Tensor | None, words: Tensor | None, kind: int, entropy: bool, marginals: bool, trees: Any
 ) -> Answers:
-    found: Answers = _made(trees, scores, words, multi).infer(heads, entropy, marginals)
+    found: Answers = _made(trees, scores, words, kind).infer(heads, entropy, marginals)
     return found
 
 
 def _infer_shapes(
-    scores: Tensor, heads: Tensor | None, words: Tensor | None, multi: bool, entropy: bool, marginals: bool
+    scores: Tensor, heads: Tensor | None, words: Tensor | None, kind: int, entropy: bool, marginals: bool
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     batch = scores.shape[:-2]
     return (
@@ -173,10 +178,10 @@ def _infer_shapes(
 
 
 def _save_infer(ctx: Any, inputs: Any, output: Any) -> None:
-    scores, heads, words, multi, entropy, marginals = inputs
+    scores, heads, words, kind, entropy, marginals = inputs
     log_prob = None if heads is None else output[3]
     ctx.save_for_backward(scores, heads, words, output[2], log_prob)
-    ctx.multi, ctx.entropy, ctx.marginals = multi, entropy, marginals
+    ctx.kind, ctx.entropy, ctx.marginals = kind, entropy, marginals
 
 
 def _infer_backward(
@@ -198,7 +203,7 @@ def _infer_backward(
         slope = torch.where(_spread(lost), torch.nan, slope)
     if total is not None:
         if not ctx.marginals:  # Nobody had said that there would be a gradient.
-            p = infer(scores, None, words, ctx.multi, False, True, trees=ctx.trees, eager=ctx.eager)[2]
+            p = infer(scores, None, words, ctx.kind, False, True, trees=ctx.trees, eager=ctx.eager)[2]
         of_p = _spread(total) * p
         slope = of_p if slope is None else slope + of_p
     if of_marginals is not None or of_entropy is not None:
@@ -207,7 +212,7 @@ def _infer_backward(
             of_scores = scores.detach() * _spread(-of_entropy.double())
             direction = of_scores if direction is None else direction + of_scores
         assert direction is not None
-        moved = differentiated(scores, direction, words, ctx.multi, ctx.trees, ctx.eager)
+        moved = differentiated(scores, direction, words, ctx.kind, ctx.trees, ctx.eager)
         slope = moved if slope is None else slope + moved
     if slope is not None:
         slope = slope.to(scores.dtype)
@@ -228,12 +233,12 @@ def _edges(scores: Tensor, heads: Tensor, words: Tensor | None, is_tree: Tensor,
 
 
 def _infer_over_batch(size: int, axes: Any, *arguments: Any) -> Any:
-    scores, heads, words, multi, entropy, marginals = arguments
+    scores, heads, words, kind, entropy, marginals = arguments
     moved = (
         _in_front(scores, axes[0], size),
         _in_front(heads, axes[1], size, 1),
         _in_front(words, axes[2], size),
-        multi,
+        kind,
         entropy,
         marginals,
     )
@@ -241,7 +246,7 @@ def _infer_over_batch(size: int, axes: Any, *arguments: Any) -> Any:
 
 
 infer = Operator(
-    "infer(Tensor scores, Tensor? heads, Tensor? words, bool multi, bool entropy, bool marginals) "
+    "infer(Tensor scores, Tensor? heads, Tensor? words, int kind, bool entropy, bool marginals) "
     "-> (Tensor, Tensor, Tensor, Tensor)",
     _infer,
     _infer_shapes,
@@ -251,27 +256,27 @@ infer = Operator(
 )
 
 
-# log_prob(scores, heads, words, multi, slope): log p (...) of one tree per sentence, heads (..., N), and, if there will
+# log_prob(scores, heads, words, kind, slope): log p (...) of one tree per sentence, heads (..., N), and, if there will
 # be a gradient, that gradient (..., N+1, N+1): the edges of the tree less the marginals, 0 where it is no tree.
 
 
 def _log_prob(
-    scores: Tensor, heads: Tensor, words: Tensor | None, multi: bool, slope: bool, trees: Any
+    scores: Tensor, heads: Tensor, words: Tensor | None, kind: int, slope: bool, trees: Any
 ) -> tuple[Tensor, Tensor | None]:
-    found: tuple[Tensor, Tensor | None] = _made(trees, scores, words, multi).log_prob(heads, slope)
+    found: tuple[Tensor, Tensor | None] = _made(trees, scores, words, kind).log_prob(heads, slope)
     return found
 
 
 def _log_prob_shapes(
-    scores: Tensor, heads: Tensor, words: Tensor | None, multi: bool, slope: bool
+    scores: Tensor, heads: Tensor, words: Tensor | None, kind: int, slope: bool
 ) -> tuple[Tensor, Tensor]:
     return scores.new_empty(heads.shape[:-1]), scores.new_empty(scores.shape if slope else (0,))
 
 
 def _save_log_prob(ctx: Any, inputs: Any, output: Any) -> None:
-    scores, heads, words, multi, slope = inputs
+    scores, heads, words, kind, slope = inputs
     ctx.save_for_backward(scores, heads, words, output[1])
-    ctx.multi, ctx.slope = multi, slope
+    ctx.kind, ctx.slope = kind, slope
 
 
 def _log_prob_backward(
@@ -281,29 +286,29 @@ def _log_prob_backward(
     found = None
     if of_log_prob is not None:
         if not ctx.slope:  # Nobody had said that there would be a gradient.
-            slope = log_prob(scores, heads, words, ctx.multi, True, trees=ctx.trees, eager=ctx.eager)[1]
+            slope = log_prob(scores, heads, words, ctx.kind, True, trees=ctx.trees, eager=ctx.eager)[1]
         found = torch.where(_spread(of_log_prob) == 0, 0.0, _spread(of_log_prob) * slope)
     if of_slope is not None and ctx.slope:
-        moved = differentiated(scores, -of_slope.double(), words, ctx.multi, ctx.trees, ctx.eager)
+        moved = differentiated(scores, -of_slope.double(), words, ctx.kind, ctx.trees, ctx.eager)
         found = moved if found is None else found + moved
     return found, None, None, None, None
 
 
 def _log_prob_over_batch(
-    size: int, axes: Any, scores: Tensor, heads: Tensor, words: Any, multi: bool, slope: bool
+    size: int, axes: Any, scores: Tensor, heads: Tensor, words: Any, kind: int, slope: bool
 ) -> Any:
     moved = (
         _in_front(scores, axes[0], size),
         _in_front(heads, axes[1], size),
         _in_front(words, axes[2], size),
-        multi,
+        kind,
         slope,
     )
     return moved, (0, 0 if slope else None)
 
 
 log_prob = Operator(
-    "log_prob(Tensor scores, Tensor heads, Tensor? words, bool multi, bool slope) -> (Tensor, Tensor)",
+    "log_prob(Tensor scores, Tensor heads, Tensor? words, int kind, bool slope) -> (Tensor, Tensor)",
     _log_prob,
     _log_prob_shapes,
     _save_log_prob,
@@ -312,18 +317,18 @@ log_prob = Operator(
 )
 
 
-# hessian_product(scores, vector, words, multi): linear in the vector, and symmetric.
+# hessian_product(scores, vector, words, kind): linear in the vector, and symmetric.
 
 
-def _hessian_product(scores: Tensor, vector: Tensor, words: Tensor | None, multi: bool, trees: Any) -> Tensor:
-    found: Tensor = _made(trees, scores, words, multi).hessian_product(vector)
+def _hessian_product(scores: Tensor, vector: Tensor, words: Tensor | None, kind: int, trees: Any) -> Tensor:
+    found: Tensor = _made(trees, scores, words, kind).hessian_product(vector)
     return found
 
 
 def _save_hessian(ctx: Any, inputs: Any, output: Any) -> None:
-    scores, vector, words, multi = inputs
+    scores, vector, words, kind = inputs
     ctx.save_for_backward(scores, words)
-    ctx.multi, ctx.dtype = multi, vector.dtype
+    ctx.kind, ctx.dtype = kind, vector.dtype
 
 
 def _hessian_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
@@ -331,24 +336,24 @@ def _hessian_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | N
     of_scores = torch.zeros_like(scores) if ctx.needs_input_grad[0] else None
     of_vector = None
     if ctx.needs_input_grad[1]:
-        of_vector = hessian_product(scores, grad, words, ctx.multi, trees=ctx.trees, eager=ctx.eager).to(ctx.dtype)
+        of_vector = hessian_product(scores, grad, words, ctx.kind, trees=ctx.trees, eager=ctx.eager).to(ctx.dtype)
     return of_scores, of_vector, None, None
 
 
-def _hessian_over_batch(size: int, axes: Any, scores: Tensor, vector: Tensor, words: Any, multi: bool) -> Any:
+def _hessian_over_batch(size: int, axes: Any, scores: Tensor, vector: Tensor, words: Any, kind: int) -> Any:
     moved = (
         _in_front(scores, axes[0], size),
         _in_front(vector, axes[1], size),
         _in_front(words, axes[2], size),
-        multi,
+        kind,
     )
     return moved, 0
 
 
 hessian_product = Operator(
-    "hessian_product(Tensor scores, Tensor vector, Tensor? words, bool multi) -> Tensor",
+    "hessian_product(Tensor scores, Tensor vector, Tensor? words, int kind) -> Tensor",
     _hessian_product,
-    lambda scores, vector, words, multi: scores.new_empty(scores.shape),
+    lambda scores, vector, words, kind: scores.new_empty(scores.shape),
     _save_hessian,
     _hessian_backward,
     _hessian_over_batch,
@@ -377,34 +382,36 @@ class _Last(torch.autograd.Function):
 
 
 def differentiated(
-    scores: Tensor, vector: Tensor, words: Tensor | None, multi: bool, trees: Any, eager: bool = True
+    scores: Tensor, vector: Tensor, words: Tensor | None, kind: int, trees: Any, eager: bool = True
 ) -> Tensor:
     """The Hessian of log Z times a vector: NaN where the vector is not finite. It has no derivative in the scores."""
     if eager and not torch.is_grad_enabled():
-        return _hessian_product(scores, vector, words, multi, trees)
+        return _hessian_product(scores, vector, words, kind, trees)
     last = _Last.apply(scores) if eager else scores
-    found: Tensor = hessian_product(last, vector, words, multi, trees=trees, eager=eager)
+    found: Tensor = hessian_product(last, vector, words, kind, trees=trees, eager=eager)
     return found
 
 
-# divergence(scores, other, words, multi, relative): the cross-entropy of q relative to p or, if `relative`, the
-# divergence of q from p, with scores of p and q. Gradients: -H_p S_q, or H_p (S_p - S_q) if `relative`, for p's scores;
-# q's marginals less p's for q's.
+# divergence(scores, other, words, kind, other_kind, relative): the cross-entropy of q relative to p or, if `relative`,
+# the divergence of q from p, with scores and kinds of p and q. Gradients: -H_p S_q, or H_p (S_p - S_q) if `relative`,
+# for p's scores; q's marginals less p's for q's.
 
 
-def _divergence(scores: Tensor, other: Tensor, words: Tensor | None, multi: bool, relative: bool, trees: Any) -> Tensor:
+def _divergence(
+    scores: Tensor, other: Tensor, words: Tensor | None, kind: int, other_kind: int, relative: bool, trees: Any
+) -> Tensor:
     p, q = (None, None) if trees is None else trees
-    found: Tensor = _made(p, scores, words, multi).divergence(_made(q, other, words, multi), relative)
+    found: Tensor = _made(p, scores, words, kind).divergence(_made(q, other, words, other_kind), relative)
     return found
 
 
 def _save_divergence(ctx: Any, inputs: Any, output: Any) -> None:
-    scores, other, words, multi, relative = inputs
+    scores, other, words, kind, other_kind, relative = inputs
     ctx.save_for_backward(scores, other, words)
-    ctx.multi, ctx.relative = multi, relative
+    ctx.kind, ctx.other_kind, ctx.relative = kind, other_kind, relative
 
 
-def _divergence_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None, None]:
+def _divergence_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None, None, None]:
     scores, other, words = ctx.saved_tensors
     of_scores = of_other = None
     if ctx.needs_input_grad[0]:
@@ -412,33 +419,35 @@ def _divergence_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor 
         vector = other.double()
         if ctx.relative:
             vector = vector - scores.detach().double()
-        moved = differentiated(scores, vector, words, ctx.multi, p, ctx.eager)
+        moved = differentiated(scores, vector, words, ctx.kind, p, ctx.eager)
         of_scores = (-_spread(grad) * moved).to(scores.dtype)
     if ctx.needs_input_grad[1]:
         of_p, of_q = (
-            infer(s.double(), None, words, ctx.multi, False, True, eager=ctx.eager)[2] for s in (scores, other)
+            infer(s.double(), None, words, kind, False, True, eager=ctx.eager)[2]
+            for s, kind in ((scores, ctx.kind), (other, ctx.other_kind))
         )
         of_other = (_spread(grad) * (of_q - of_p)).to(other.dtype)
-    return of_scores, of_other, None, None, None
+    return of_scores, of_other, None, None, None, None
 
 
 def _divergence_over_batch(
-    size: int, axes: Any, scores: Tensor, other: Tensor, words: Any, multi: bool, relative: bool
+    size: int, axes: Any, scores: Tensor, other: Tensor, words: Any, kind: int, other_kind: int, relative: bool
 ) -> Any:
     moved = (
         _in_front(scores, axes[0], size),
         _in_front(other, axes[1], size),
         _in_front(words, axes[2], size),
-        multi,
+        kind,
+        other_kind,
         relative,
     )
     return moved, 0
 
 
 divergence = Operator(
-    "divergence(Tensor scores, Tensor other, Tensor? words, bool multi, bool relative) -> Tensor",
+    "divergence(Tensor scores, Tensor other, Tensor? words, int kind, int other_kind, bool relative) -> Tensor",
     _divergence,
-    lambda scores, other, words, multi, relative: scores.new_empty(scores.shape[:-2]),
+    lambda scores, other, words, kind, other_kind, relative: scores.new_empty(scores.shape[:-2]),
     _save_divergence,
     _divergence_backward,
     _divergence_over_batch,
@@ -449,9 +458,9 @@ class RootMarginals(torch.autograd.Function):
     """p(0 -> m), shape (..., N), of distributions that are kept."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, words: Tensor | None, multi: bool, trees: Any) -> Tensor:
+    def forward(ctx: Any, scores: Tensor, words: Tensor | None, kind: int, trees: Any) -> Tensor:
         ctx.save_for_backward(scores, words)
-        ctx.multi, ctx.trees = multi, trees
+        ctx.kind, ctx.trees = kind, trees
         found: Tensor = trees.root_marginals()
         return found
 
@@ -459,25 +468,25 @@ class RootMarginals(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
         scores, words = ctx.saved_tensors
         of_edges = torch.nn.functional.pad(grad[..., None, :], (1, 0, 0, scores.shape[-1] - 1))
-        return differentiated(scores, of_edges, words, ctx.multi, ctx.trees), None, None, None
+        return differentiated(scores, of_edges, words, ctx.kind, ctx.trees), None, None, None
 
 
 # Trees have no gradient.
 
 
-def _decode(name: str) -> Callable[[Tensor, Tensor | None, bool], Tensor]:
-    def compute(scores: Tensor, words: Tensor | None, multi: bool) -> Tensor:
-        trees = factor(scores, words, _root(multi), check=False)
+def _decode(name: str) -> Callable[[Tensor, Tensor | None, int], Tensor]:
+    def compute(scores: Tensor, words: Tensor | None, kind: int) -> Tensor:
+        trees = factor(scores, words, kind, check=False)
         found = torch.as_tensor(getattr(trees.decoder, name)()).long()
         return found.reshape((*scores.shape[:-2], scores.shape[-1] - 1)).clone()
 
-    def shapes(scores: Tensor, words: Tensor | None, multi: bool) -> Tensor:
+    def shapes(scores: Tensor, words: Tensor | None, kind: int) -> Tensor:
         return scores.new_empty((*scores.shape[:-2], scores.shape[-1] - 1), dtype=torch.int64)
 
-    torch.library.define(f"taproot::{name}", "(Tensor scores, Tensor? words, bool multi) -> Tensor")
+    torch.library.define(f"taproot::{name}", "(Tensor scores, Tensor? words, int kind) -> Tensor")
     torch.library.impl(f"taproot::{name}", ("cpu", "cuda"), compute)
     torch.library.register_fake(f"taproot::{name}", shapes)
-    operator: Callable[[Tensor, Tensor | None, bool], Tensor] = getattr(torch.ops.taproot, name)
+    operator: Callable[[Tensor, Tensor | None, int], Tensor] = getattr(torch.ops.taproot, name)
     return operator
 
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from . import _distribution
 from . import _torch_operators as operators
-from ._arrays import filled_up, mask_hint
+from ._arrays import as_switch, filled_up, mask_hint
 from ._constraints import allowed_edges
 from ._distribution import Root
 from ._given import parts_of
@@ -46,6 +46,7 @@ class Sentences:
         label_scores: Tensor | None = None,
         layout: Layout = "head-dependent",
         check: bool | None = None,
+        projective: bool = False,
     ) -> None:
         self.arrangement = as_arrangement(layout)
         if not isinstance(scores, Tensor) or not scores.is_floating_point():
@@ -54,7 +55,8 @@ class Sentences:
         if root != "single" and root != "multi":
             raise ValueError(f'root must be "single" or "multi", not {root!r}')
         self.root: Root = root
-        self._multi = root == "multi"
+        self.projective = as_switch(projective, "projective")
+        self._kind = operators.kind_of(root, self.projective)
         self.batch = tuple(scores.shape[:-2])
         self.n = scores.shape[-1] - 1
         # What is shorter than float32 is read as float32, and so is the answer.
@@ -79,7 +81,7 @@ class Sentences:
         if not self._traced:
             self._versions = tuple(map(_version, self._depends_on))
             self._kept = self.parts()
-            self._trees = operators.factor(self._kept.scores, self.words, root, self.check)
+            self._trees = operators.factor(self._kept.scores, self.words, self._kind, self.check)
 
     def _take_labels(self, label_scores: Tensor, scores: Tensor) -> None:
         if not isinstance(label_scores, Tensor) or not label_scores.is_floating_point():
@@ -138,6 +140,7 @@ class Sentences:
             None if self.words is None else self.words.reshape(-1).numpy(),
             self.root,
             label_scores=flat_matrices(self.labels, "label_scores", 3),
+            projective=self.projective,
             on_error="raise" if self.check else "status",
             copy=False,
         )
@@ -175,7 +178,7 @@ class Sentences:
     def _infer(self, scores: Tensor, heads: Tensor | None, entropy: bool, marginals: bool) -> Any:
         """The operator, with marginals too if they are the gradient of what is asked for."""
         slope = (heads is not None or not entropy) and torch.is_grad_enabled() and scores.requires_grad
-        return operators.infer(scores, heads, self.words, self._multi, entropy, marginals or slope, trees=self.trees)
+        return operators.infer(scores, heads, self.words, self._kind, entropy, marginals or slope, trees=self.trees)
 
     def marginals(self) -> Tensor:
         """In our layout."""
@@ -195,16 +198,16 @@ class Sentences:
     def root_marginals(self) -> Tensor:
         if self.trees is None:
             return self.marginals()[..., 0, 1:]
-        return operators.RootMarginals.apply(self.parts().scores, self.words, self._multi, self.trees).to(self.dtype)
+        return operators.RootMarginals.apply(self.parts().scores, self.words, self._kind, self.trees).to(self.dtype)
 
     def hessian_product(self, direction: Tensor) -> Tensor:
         """In our layout."""
-        return operators.differentiated(self.parts().scores, direction, self.words, self._multi, self.trees)
+        return operators.differentiated(self.parts().scores, direction, self.words, self._kind, self.trees)
 
     def decode(self, name: str) -> Any:
         """argmax or mbr."""
         if self.trees is None and self.labels is None:
-            return getattr(operators, name)(self.parts().scores, self.words, self._multi)
+            return getattr(operators, name)(self.parts().scores, self.words, self._kind)
         return getattr(self.decoder, name)()
 
     def expectation(self, edge_values: Tensor) -> Tensor:
@@ -260,7 +263,7 @@ class Sentences:
         relative = name == "kl_divergence"
         p, q = self.parts().scores, other.parts().scores
         both = None if self.trees is None else (self.trees, other.trees)
-        return operators.divergence(p, q, self.words, self._multi, relative, trees=both).to(self.dtype)
+        return operators.divergence(p, q, self.words, self._kind, other._kind, relative, trees=both).to(self.dtype)
 
     def log_prob(self, heads: Tensor, labels: Tensor | None = None, more: bool = True) -> Tensor:
         """Of heads of the caller's layout, with more axes in front if `more`."""
@@ -270,7 +273,7 @@ class Sentences:
         try:
             if not leading:  # One tree per sentence.
                 slope = torch.is_grad_enabled() and parts.scores.requires_grad
-                found = operators.log_prob(parts.scores, own, self.words, self._multi, slope, trees=self.trees)[0]
+                found = operators.log_prob(parts.scores, own, self.words, self._kind, slope, trees=self.trees)[0]
             else:
                 trees = own.reshape((leading.numel(), *self.batch, self.n))
                 found = self._infer(parts.scores, trees, False, False)[3].reshape((*leading, *self.batch))
@@ -330,7 +333,7 @@ class Sentences:
         """Raises for the first gold tree of the caller's layout that has no log-probability."""
         given = (found.double(), self.arrangement.words_of(heads), self.word_counts, self.parts().scores.double())
         log_prob, own, of_words, scores = (tensor.detach().cpu().numpy() for tensor in given)
-        report_gold(log_prob, own, of_words, self.root, scores, self.arrangement)
+        report_gold(log_prob, own, of_words, self.root, scores, self.arrangement, self.projective)
 
 
 def _words(

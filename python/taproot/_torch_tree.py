@@ -30,4 +30,24 @@ def is_tree(heads: Tensor, lengths: Tensor, root: Root = "single") -> Tensor:
     return valid & (((heads == 0) & real).sum(-1) == 1) if root == "single" else valid
 
 
+def is_projective(heads: Tensor, lengths: Tensor) -> Tensor:
+    """Which of the heads, shape (..., N), are projective trees: for every edge, all words between head and modifier
+    descend from the head. ROOT stands before the first word. Shape (...).
+
+    What lies beyond a sentence's length is not read.
+
+    >>> import torch, taproot.torch
+    >>> taproot.torch.is_projective(torch.tensor([[2, 0, 2], [3, 0, 2]]), torch.tensor(3))
+    tensor([ True, False])
+    """
+    word = torch.arange(1, heads.shape[-1] + 1, device=heads.device)
+    own = torch.where(word <= lengths[..., None], heads.long(), word)  # Beyond the length, an edge that crosses none.
+    left, right = torch.minimum(own, word), torch.maximum(own, word)
+    # ROOT is at one end, so a tree is projective if no two of its edges cross.
+    starts_within = (left[..., :, None] < left[..., None, :]) & (left[..., None, :] < right[..., :, None])
+    crosses = starts_within & (right[..., :, None] < right[..., None, :])
+    return is_tree(heads, lengths, "multi") & ~crosses.any((-2, -1))
+
+
+is_projective.__module__ = "taproot.torch"
 is_tree.__module__ = "taproot.torch"

@@ -110,7 +110,7 @@ class DependencyTrees:
     """The distribution over dependency trees: what ``taproot.DependencyTrees`` can be asked, for JAX's arrays.
 
     It may be an argument or a result of a function under ``jit``, ``vmap`` and ``grad``. Every question starts from the
-    scores anew; under ``jit`` the same question is asked once.
+    scores anew; under ``jit`` the same question is asked once. Projective trees are refused.
 
     >>> import jax, jax.numpy as jnp, taproot.jax
     >>> d = taproot.jax.DependencyTrees(jnp.zeros((2, 4, 4)), lengths=jnp.array([3, 2]))
@@ -128,8 +128,13 @@ class DependencyTrees:
         constraints: Any = None,
         label_scores: Array | None = None,
         *,
+        projective: bool = False,
         layout: Layout = "head-dependent",
     ) -> None:
+        if projective:
+            raise NotImplementedError(
+                "taproot.jax does not have projective trees: use taproot.torch or taproot.DependencyTrees"
+            )
         self._arrangement = as_arrangement(layout)
         scores = _floats(scores)
         check_square(scores.shape)

@@ -4,7 +4,8 @@
 Scores are tensors of shape (..., N+1, N+1), float32 or float64, read without a copy; ``lengths`` has shape (...).
 ``scores[..., h, m]`` is the edge from head h to modifier m, and 0 is ROOT; ``layout="dependent-head"`` has them the
 other way round, and ``layout="dependent-head+root"`` also has an entry for ROOT in heads and lengths. Constraints and
-label scores are those of ``taproot.DependencyTrees``.
+label scores are those of ``taproot.DependencyTrees``, and so is ``projective=True``, for projective trees only, on the
+CPU.
 
 All arithmetic on the CPU is in float64 and exact; results have the scores' dtype, or float32 where that is shorter
 (autocast). Gradients are exact too: that of ``log_partition`` is ``marginals``, whose own is the covariance of edges.
@@ -48,7 +49,7 @@ from ._tensors import WithoutReplacementSample
 from ._torch_cpu import as_numpy
 from ._torch_cuda import release_memory
 from ._torch_sentences import Sentences
-from ._torch_tree import is_tree
+from ._torch_tree import is_projective, is_tree
 
 __all__ = [
     "BestTrees",
@@ -59,6 +60,7 @@ __all__ = [
     "cross_entropy",
     "entropy",
     "expectation",
+    "is_projective",
     "is_tree",
     "kl_divergence",
     "log_partition",
@@ -79,11 +81,12 @@ def log_partition(
     constraints: Any = None,
     label_scores: Tensor | None = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
     check: bool | None = None,
 ) -> Tensor:
     """log Z, shape (...). Twice differentiable; its gradient is ``marginals``."""
-    return Sentences(scores, lengths, root, constraints, label_scores, layout, check).log_partition()
+    return Sentences(scores, lengths, root, constraints, label_scores, layout, check, projective).log_partition()
 
 
 def marginals(
@@ -93,11 +96,12 @@ def marginals(
     constraints: Any = None,
     label_scores: Tensor | None = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
     check: bool | None = None,
 ) -> Tensor:
     """p(h -> m), shape (..., N+1, N+1), differentiable."""
-    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check)
+    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check, projective)
     return sentences.arrangement.turned(sentences.marginals())
 
 
@@ -108,11 +112,12 @@ def entropy(
     constraints: Any = None,
     label_scores: Tensor | None = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
     check: bool | None = None,
 ) -> Tensor:
     """-sum p log p in nats, shape (...), differentiable."""
-    return Sentences(scores, lengths, root, constraints, label_scores, layout, check).entropy()
+    return Sentences(scores, lengths, root, constraints, label_scores, layout, check, projective).entropy()
 
 
 def expectation(
@@ -123,6 +128,7 @@ def expectation(
     constraints: Any = None,
     label_scores: Tensor | None = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
     check: bool | None = None,
 ) -> Tensor:
@@ -130,7 +136,8 @@ def expectation(
 
     Values of edges that have no probability do not count.
     """
-    return Sentences(scores, lengths, root, constraints, label_scores, layout, check).expectation(edge_values)
+    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check, projective)
+    return sentences.expectation(edge_values)
 
 
 def log_prob(
@@ -142,6 +149,7 @@ def log_prob(
     label_scores: Tensor | None = None,
     labels: Any = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
     check: bool | None = None,
 ) -> Tensor:
@@ -154,7 +162,7 @@ def log_prob(
     ``labels``, of the shape of heads, the log-probability of the labeled trees. What lies beyond a sentence's length is
     not read.
     """
-    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check)
+    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check, projective)
     return sentences.log_prob(*sentences.given(heads, labels))
 
 
@@ -167,6 +175,7 @@ def nll(
     label_scores: Tensor | None = None,
     labels: Any = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
     reduction: Reduction = "mean",
     check: bool | None = None,
@@ -192,7 +201,7 @@ def nll(
     """
     if reduction not in ("mean", "words", "sum", "none"):
         raise ValueError(f'reduction must be "mean", "words", "sum" or "none", not {reduction!r}')
-    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check)
+    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check, projective)
     gold, gold_labels = sentences.given(heads, labels)
     if sentences.check and lengths is not None:
         sentences.check_root_is_counted(gold)
@@ -213,14 +222,16 @@ def cross_entropy(
     lengths: Any = None,
     root: Root = "single",
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
     check: bool | None = None,
 ) -> Tensor:
     """-sum p log q, shape (...), q of the scores ``other``; differentiable in both.
 
-    Where it is infinite, p's gradient is NaN. For constraints and labels: ``DependencyTrees.cross_entropy``.
+    Where it is infinite, p's gradient is NaN. For constraints, for labels, and for a family of trees each:
+    ``DependencyTrees.cross_entropy``.
     """
-    p, q = _pair(scores, other, lengths, root, layout, check)
+    p, q = _pair(scores, other, lengths, root, layout, check, projective)
     return p.divergence(q, "cross_entropy")
 
 
@@ -230,23 +241,25 @@ def kl_divergence(
     lengths: Any = None,
     root: Root = "single",
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
     check: bool | None = None,
 ) -> Tensor:
     """sum p log(p/q), shape (...), q of the scores ``other``; differentiable in both.
 
-    Where it is infinite, p's gradient is NaN. For constraints and labels: ``DependencyTrees.kl_divergence``.
+    Where it is infinite, p's gradient is NaN. For constraints, for labels, and for a family of trees each:
+    ``DependencyTrees.kl_divergence``.
     """
-    p, q = _pair(scores, other, lengths, root, layout, check)
+    p, q = _pair(scores, other, lengths, root, layout, check, projective)
     return p.divergence(q, "kl_divergence")
 
 
 def _pair(
-    scores: Tensor, other: Tensor, lengths: Any, root: Root, layout: Layout, check: bool | None
+    scores: Tensor, other: Tensor, lengths: Any, root: Root, layout: Layout, check: bool | None, projective: bool
 ) -> tuple[Sentences, Sentences]:
     if scores.shape != other.shape:
         raise ValueError(f"the two have shapes {tuple(scores.shape)} and {tuple(other.shape)}")
-    p, q = (Sentences(s, lengths, root, layout=layout, check=check) for s in (scores, other))
+    p, q = (Sentences(s, lengths, root, None, None, layout, check, projective) for s in (scores, other))
     q.words = p.words
     return p, q
 
@@ -258,6 +271,7 @@ def argmax(
     constraints: Any = None,
     label_scores: Tensor | None = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
     check: bool | None = None,
 ) -> Any:
@@ -267,7 +281,7 @@ def argmax(
     >>> taproot.torch.argmax(torch.tensor([[0.0, 2, 1], [0, 0, 1], [0, 0, 0]]))
     tensor([0, 1])
     """
-    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check)
+    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check, projective)
     return _trees_of(sentences, sentences.decode("argmax"), ())
 
 
@@ -278,11 +292,12 @@ def mbr(
     constraints: Any = None,
     label_scores: Tensor | None = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
     check: bool | None = None,
 ) -> Any:
     """The tree with the largest expected number of right heads; shapes as ``argmax``."""
-    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check)
+    sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check, projective)
     return _trees_of(sentences, sentences.decode("mbr"), ())
 
 
@@ -308,17 +323,19 @@ def _seed(seed: Any) -> int:
 
 
 class _Trees(_constraints.Constraint):
-    """Heads that are trees under the root rule."""
+    """Heads that are trees of the family under the root rule."""
 
     is_discrete = True
     event_dim = 1
 
-    def __init__(self, words: Tensor, root: Root, arrangement: Arrangement) -> None:
-        self.words, self.root, self.arrangement = words, root, arrangement
+    def __init__(self, words: Tensor, root: Root, projective: bool, arrangement: Arrangement) -> None:
+        self.words, self.root, self.projective, self.arrangement = words, root, projective, arrangement
         super().__init__()
 
     def check(self, value: Tensor) -> Tensor:
-        return is_tree(self.arrangement.words_of(value), self.words.to(value.device), self.root)
+        heads, words = self.arrangement.words_of(value), self.words.to(value.device)
+        valid = is_tree(heads, words, self.root)
+        return valid & is_projective(heads, words) if self.projective else valid
 
 
 class DependencyTrees(torch.distributions.Distribution):
@@ -351,16 +368,18 @@ class DependencyTrees(torch.distributions.Distribution):
         constraints: Any = None,
         label_scores: Tensor | None = None,
         *,
+        projective: bool = False,
         layout: Layout = "head-dependent",
         validate_args: bool | None = None,
     ) -> None:
         # None asks torch whether values are to be checked, and that may cost nothing here.
         check = None if validate_args is None else validate_args or not scores.is_cuda
-        self._sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check)
+        self._sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check, projective)
         self._constraints = constraints
         self.scores = scores
         self.label_scores = label_scores
         self.root: Root = root
+        self.projective: bool = self._sentences.projective
         self.layout: Layout = layout
         arrangement = self._sentences.arrangement
         self.lengths: Tensor = arrangement.lengths_of(self._sentences.word_counts)
@@ -369,7 +388,7 @@ class DependencyTrees(torch.distributions.Distribution):
 
     @property
     def support(self) -> _constraints.Constraint:
-        return _Trees(self._sentences.word_counts, self.root, self._sentences.arrangement)
+        return _Trees(self._sentences.word_counts, self.root, self.projective, self._sentences.arrangement)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> DependencyTrees:
         shape = torch.Size(batch_shape)
@@ -380,6 +399,7 @@ class DependencyTrees(torch.distributions.Distribution):
             self.lengths.expand(shape),
             self.root,
             label_scores=None if labels is None else labels.expand(shape + labels.shape[-3:]),
+            projective=self.projective,
             layout=self.layout,
             validate_args=self._validate_args,
         )
@@ -395,6 +415,7 @@ class DependencyTrees(torch.distributions.Distribution):
             self.root,
             self._constraints,
             None if labels is None else as_numpy(labels, "label_scores"),
+            projective=self.projective,
             copy=False,
             layout=self.layout,
         )
@@ -455,8 +476,15 @@ class DependencyTrees(torch.distributions.Distribution):
         """Z_multi / Z_single, shape batch_shape, without a gradient."""
         return self._numbers(self._sentences.trees.decoder.expected_tries())
 
+    def projective_mass(self) -> Tensor:
+        """The share of the projective trees in Z of all trees, shape batch_shape, without a gradient. On the CPU."""
+        return self._numbers(self._sentences.trees.decoder.projective_mass())
+
     def expected_steps(self) -> Tensor:
-        """How many heads Wilson's random walk draws, on average, shape batch_shape, without a gradient."""
+        """How many heads Wilson's random walk draws, on average, shape batch_shape, without a gradient.
+
+        Not for projective trees, which it does not sample.
+        """
         return self._numbers(self._sentences.trees.decoder.expected_steps())
 
     def log_prob(self, value: Any, labels: Any = None) -> Tensor:
@@ -496,7 +524,7 @@ class DependencyTrees(torch.distributions.Distribution):
         words = self._sentences.word_counts.expand(valid.shape)[tuple(at)]
         heads = of_words[tuple(at)][: int(words)].detach().cpu().numpy()
         where = f"[{', '.join(map(str, at))}]" if at else ""
-        what = gold_error(where, heads, self.root, self._sentences.arrangement, None)
+        what = gold_error(where, heads, self.root, self._sentences.arrangement, None, self.projective)
         raise ValueError(f"the value is not in the support of {self}: {what}")
 
     def argmax(self) -> Any:
@@ -569,10 +597,12 @@ class DependencyTrees(torch.distributions.Distribution):
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = (self.scores, self.lengths, self.root, self._constraints, self.label_scores)
-        return _restored, (state, {"layout": self.layout, "validate_args": self._validate_args})
+        options = {"projective": self.projective, "layout": self.layout, "validate_args": self._validate_args}
+        return _restored, (state, options)
 
     def __repr__(self) -> str:
-        return f"DependencyTrees(scores: {tuple(self.scores.shape)}, root={self.root!r})"
+        family = ", projective=True" if self.projective else ""
+        return f"DependencyTrees(scores: {tuple(self.scores.shape)}, root={self.root!r}{family})"
 
     def _numbers(self, values: Any, leading: Any = ()) -> Tensor:
         return torch.as_tensor(values).reshape((*leading, *self.batch_shape)).to(self._sentences.dtype)

@@ -57,6 +57,8 @@ def test_the_recipes_of_the_page_about_python(monkeypatch: Any, tmp_path: Path) 
     a, b = trees.heads[:, 0] == 2, trees.heads[:, 2] == 2
     assert names["p_a_and_b"] == pytest.approx(p[a & b].sum())
     assert names["p_b_given_a"] == pytest.approx(p[a & b].sum() / p[a].sum())
+    (block,) = code_of("docs/python.md", "projective_mass")
+    exec(compile(block, "docs/python.md", "exec"), names)
     (tmp_path / "data").symlink_to(ROOT / "data")
     monkeypatch.chdir(tmp_path)
     (block,) = code_of("docs/python.md", "load_label_scores")

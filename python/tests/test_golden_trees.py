@@ -30,6 +30,7 @@ def trees_of(case: dict[str, Any]) -> taproot.DependencyTrees:
     return taproot.DependencyTrees(
         np.array(with_infinities(graph["scores"])),
         root=case["root"],
+        projective=case.get("family") == "projective",
         label_scores=None if labels is None else np.array(with_infinities(labels)),
         ids=case["id"],
     )

@@ -25,9 +25,9 @@ def scores_of(*shape: int, seed: int) -> Any:
 
 
 class Case:
-    """Three sentences, with or without labels and constraints."""
+    """Three sentences, with or without labels and constraints, of all trees or of projective trees."""
 
-    def __init__(self, labeled: bool, constrained: bool, root: Any) -> None:
+    def __init__(self, labeled: bool, constrained: bool, root: Any, projective: bool = False) -> None:
         self.scores = scores_of(3, 5, 5, seed=0)
         self.scores[1, :, 0] = np.nan  # Never read,
         self.scores[1, :, 3:] = np.nan  # and beyond the length.
@@ -39,7 +39,9 @@ class Case:
         make = taproot.Constraints
         self.constraints = [make().force(2, 1), None, make().forbid(0, 1).allow_roots([1, 2])] if constrained else None
         self.root = root
-        self.numpy = taproot.DependencyTrees(self.scores, LENGTHS, root, self.constraints, self.label_scores)
+        self.projective = projective
+        given = (self.scores, LENGTHS, root, self.constraints, self.label_scores)
+        self.numpy = taproot.DependencyTrees(*given, projective=projective)
 
 
 CASES = [(labeled, constrained, root) for labeled in (0, 1) for constrained in (0, 1) for root in ("single", "multi")]
@@ -83,9 +85,10 @@ def answers(d: Any, values: Any, trees: Any, labels: Any, other: Any) -> dict[st
         "scores of kbest": best.score,
         "counts of kbest": best.counts,
         "expected_attachment": d.expected_attachment(trees[1]),
-        "expected_steps": d.expected_steps(),
         "expected_tries": d.expected_tries(),
     }
+    if not getattr(d, "projective", False):
+        found["expected_steps"] = d.expected_steps()
     if labels is not None:
         found["label_marginals"] = d.label_marginals()
         found["log_prob with labels"] = d.log_prob(trees, labels)
@@ -98,17 +101,20 @@ def expected_answers(case: Case) -> tuple[dict[str, Any], Any, Any, Any, Any]:
     trees, labels = (drawn.heads, drawn.labels) if case.label_scores is not None else (drawn, None)
     trees = trees.copy()
     trees[0, 0] = [2, 1, 0, 0]  # Not a tree.
-    other = taproot.DependencyTrees(case.scores * 0.5, LENGTHS, case.root)
+    other = taproot.DependencyTrees(case.scores * 0.5, LENGTHS, case.root)  # All trees, whatever the case is about.
     return answers(case.numpy, values, trees, labels, other), values, trees, labels, other
 
 
-def test_torch(case: Case) -> None:
+@pytest.mark.parametrize("projective", [False, True])
+def test_torch(case: Case, projective: bool) -> None:
     torch = pytest.importorskip("torch")
     import taproot.torch as tt
 
+    if projective:
+        case = Case(case.label_scores is not None, case.constraints is not None, case.root, True)
     expected, values, trees, labels, other = expected_answers(case)
     label_scores = None if case.label_scores is None else torch.tensor(case.label_scores)
-    options = dict(label_scores=label_scores, validate_args=False)
+    options = dict(label_scores=label_scores, projective=projective, validate_args=False)
     d = tt.DependencyTrees(torch.tensor(case.scores), LENGTHS, case.root, case.constraints, **options)
     e = tt.DependencyTrees(torch.tensor(case.scores * 0.5), LENGTHS, case.root)
     given = [torch.tensor(values), torch.tensor(trees), None if labels is None else torch.tensor(labels), e]
@@ -130,9 +136,9 @@ def test_torch(case: Case) -> None:
     copy = pickle.loads(pickle.dumps(d))
     assert_same(copy.marginals(), expected["marginals"])
     assert_same(d.expand((2, 3)).entropy()[1], expected["entropy"])
-    assert_same(
-        tt.argmax(torch.tensor(case.scores), LENGTHS, case.root, case.constraints, label_scores), expected["argmax"]
-    )
+    assert_same(d.projective_mass(), case.numpy.projective_mass())
+    given = (torch.tensor(case.scores), LENGTHS, case.root, case.constraints, label_scores)
+    assert_same(tt.argmax(*given, projective=projective), expected["argmax"])
 
 
 def test_jax(case: Case) -> None:
@@ -194,7 +200,7 @@ def test_names() -> None:
     torch = pytest.importorskip("torch")
     import taproot.torch as tt
 
-    assert torch and ours - questions(tt.DependencyTrees) - {"lengths", "layout", "root"} == set()
+    assert torch and ours - questions(tt.DependencyTrees) - {"lengths", "layout", "root", "projective"} == set()
     assert ON_THE_HOST & questions(tt.DependencyTrees(torch.zeros(3, 3)).numpy()) == ON_THE_HOST
 
 
@@ -202,7 +208,7 @@ def test_names_in_jax() -> None:
     pytest.importorskip("jax")
     import taproot.jax as tj
 
-    ours = questions(taproot.DependencyTrees) - ON_THE_HOST - {"root"}
+    ours = questions(taproot.DependencyTrees) - ON_THE_HOST - {"root", "projective", "projective_mass"}
     assert ours - questions(tj.DependencyTrees) == set()
 
 

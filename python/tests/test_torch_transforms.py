@@ -83,13 +83,13 @@ def test_the_operators_are_registered_rightly() -> None:
     heads = tt.DependencyTrees(x.detach(), words).sample((2,), seed=0)
     operators = torch.ops.taproot
     for entropy, marginals, trees in ((False, False, None), (True, False, None), (False, True, heads)):
-        torch.library.opcheck(operators.infer.default, (x, trees, words, False, entropy, marginals))
+        torch.library.opcheck(operators.infer.default, (x, trees, words, 0, entropy, marginals))
     for slope in (False, True):
-        torch.library.opcheck(operators.log_prob.default, (x, heads[0], words, True, slope))
-    torch.library.opcheck(operators.hessian_product.default, (x.detach(), y, words, True))
-    torch.library.opcheck(operators.divergence.default, (x, y, None, False, True))
-    torch.library.opcheck(operators.argmax.default, (x, words, False))
-    torch.library.opcheck(operators.mbr.default, (x, words, True))
+        torch.library.opcheck(operators.log_prob.default, (x, heads[0], words, 1, slope))
+    torch.library.opcheck(operators.hessian_product.default, (x.detach(), y, words, 3))
+    torch.library.opcheck(operators.divergence.default, (x, y, None, 2, 0, True))
+    torch.library.opcheck(operators.argmax.default, (x, words, 0))
+    torch.library.opcheck(operators.mbr.default, (x, words, 3))
 
 
 @pytest.mark.parametrize("root", ROOTS)

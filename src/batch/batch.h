@@ -31,6 +31,7 @@ struct DependencyTrees::Impl {
   Pool::Impl* pool = nullptr;                   ///< Null on a device.
   std::unique_ptr<detail::DeviceBatch> device;  ///< Null on a pool.
   RootRule root;
+  TreeFamily family;
   bool keep;
   int longest = 0;
   std::vector<ScoreView> scores;         ///< For inference: labels summed out.

@@ -93,8 +93,8 @@ std::vector<Outcome> DependencyTrees::argmax(std::span<const TreeOutput> out) {
     return complete_on_device(d, out, std::move(outcomes));
   }
   const auto decode = [&](std::size_t b, ThreadMemory& own) {
-    return taproot::argmax(d.for_decoding(b), d.root, {out[b].heads, d.words(b)}, out[b].score,
-                           own.workspace);
+    return taproot::argmax(d.for_decoding(b), d.root, d.family, {out[b].heads, d.words(b)},
+                           out[b].score, own.workspace);
   };
   if (wants_log_prob(out)) {
     return detail::ask(
@@ -158,7 +158,7 @@ std::vector<Outcome> DependencyTrees::kbest(std::size_t k, std::span<BestTrees> 
     best = {};
     best.n = d.scores[b].n();
     KBestIterator trees;
-    const Outcome outcome = trees.build(d.for_decoding(b), d.root);
+    const Outcome outcome = trees.build(d.for_decoding(b), d.root, d.family);
     if (!outcome.ok()) return outcome;
     Tree heads(d.words(b));
     std::vector<std::int32_t> labels(d.labeled() ? d.words(b) : 0);

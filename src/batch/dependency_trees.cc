@@ -13,6 +13,7 @@ namespace taproot {
 
 DependencyTrees::Impl::Impl(std::vector<ScoreView> views, BatchOptions& options)
     : root(options.root),
+      family(options.projective ? TreeFamily::kProjective : TreeFamily::kAll),
       keep(options.keep),
       scores(std::move(views)),
       labels(std::move(options.labels)),
@@ -54,8 +55,14 @@ const Factorization& DependencyTrees::Impl::factor(std::size_t b, bool make,
                                                    detail::ThreadMemory& own) {
   if (keep && !make) return factorizations[b].factorization;
   Factorization& f = keep ? factorizations[b].factorization : own.factorization;
-  if (keep) factorizations[b].longest = std::max(factorizations[b].longest, scores[b].n());
-  eliminate(scores[b], root, f, own.workspace);
+  if (keep) {
+    detail::KeptFactorization& kept = factorizations[b];
+    kept.longest = std::max(kept.longest, scores[b].n());
+    if (family == TreeFamily::kProjective) {
+      kept.longest_chart = std::max(kept.longest_chart, scores[b].n());
+    }
+  }
+  factorize(scores[b], root, family, f, own.workspace);
   return f;
 }
 
@@ -94,10 +101,14 @@ DependencyTrees::DependencyTrees(Pool& pool, std::vector<ScoreView> scores, Batc
                      [&](std::size_t b, detail::ThreadMemory&) { visit(b); });
   });
   impl_->pool = &threads;
-  impl_->groups = detail::LaneGroups(impl_->scores);
+  // The lanes know elimination alone, so sentences of projective trees are answered one by one.
+  const bool in_lanes = impl_->family == TreeFamily::kAll;
+  impl_->groups = detail::LaneGroups(impl_->scores, in_lanes ? detail::kMostLaneWords : 0);
 }
 
 DependencyTrees::DependencyTrees(Cuda& cuda, std::vector<ScoreView> scores, BatchOptions options) {
+  detail::require(!options.projective, "DependencyTrees",
+                  "projective trees are not done on a device: use a Pool");
   impl_ = make(std::move(scores), std::move(options), [&](Impl& d, auto&& visit) {
     for (std::size_t b = 0; b < d.size(); ++b) visit(b);
   });
@@ -113,6 +124,7 @@ DependencyTrees& DependencyTrees::operator=(DependencyTrees&&) noexcept = defaul
 
 std::size_t DependencyTrees::size() const { return impl_->size(); }
 RootRule DependencyTrees::root_rule() const { return impl_->root; }
+TreeFamily DependencyTrees::family() const { return impl_->family; }
 int DependencyTrees::n(std::size_t sentence) const { return impl_->scores[sentence].n(); }
 std::uint64_t DependencyTrees::id(std::size_t sentence) const { return impl_->id(sentence); }
 int DependencyTrees::label_count() const {

@@ -51,7 +51,16 @@ std::vector<Outcome> DependencyTrees::expected_tries(std::span<double> out) {
                      });
 }
 
+std::vector<Outcome> DependencyTrees::projective_mass(std::span<double> out) {
+  return ask_numbers(*impl_, Needs::kFactors, "projective_mass", out,
+                     [](std::size_t, const Factorization& f, ThreadMemory& own) {
+                       return taproot::projective_mass(f, own.workspace);
+                     });
+}
+
 std::vector<Outcome> DependencyTrees::expected_steps(std::span<double> out) {
+  detail::require(impl_->family == TreeFamily::kAll, "expected_steps",
+                  "Wilson's walk does not sample projective trees");
   return ask_numbers(*impl_, Needs::kFactors, "expected_steps", out,
                      [](std::size_t, const Factorization& f, ThreadMemory& own) {
                        return taproot::expected_steps(f, own.workspace);
@@ -109,7 +118,7 @@ std::vector<Outcome> ask_pair(DependencyTrees::Impl& p, DependencyTrees::Impl& q
   std::vector<Outcome> outcomes = ask_numbers(
       p, Needs::kMarginals, function, out,
       [&](std::size_t b, const Factorization& f, ThreadMemory& own) {
-        if (!q.keep) eliminate(q.scores[b], q.root, own.second, own.workspace);
+        if (!q.keep) factorize(q.scores[b], q.root, q.family, own.second, own.workspace);
         const Factorization& other = q.keep ? q.factorizations[b].factorization : own.second;
         of_q[b] = other.outcome();
         return of_q[b].ok() ? query(f, other, own.workspace) : NAN;

@@ -136,7 +136,9 @@ void sample_by_tree(Job& job) {
   job.outcomes = detail::ask(
       d, Needs::kFactors, "sample",
       [&](std::size_t b, const Factorization& f, ThreadMemory& own) {
-        if (!d.keep) eliminate(d.scores[b], d.root, factorizations[b], own.workspace);
+        if (!d.keep) {
+          factorize(d.scores[b], d.root, d.family, factorizations[b], own.workspace);
+        }
         if (!kept || finder.mine()) {
           samplers[b].build(d.keep ? f : factorizations[b], algorithm, own.workspace);
         }
@@ -162,7 +164,7 @@ std::vector<Outcome> DependencyTrees::sample(std::size_t k, const SampleOptions&
                                              SampleStatistics* statistics) {
   Impl& d = *impl_;
   d.require_entries(out.size(), "sample", "out");
-  detail::require_goes_with(options.algorithm, d.root, "sample");
+  detail::require_goes_with(options.algorithm, d.root, d.family, "sample");
   detail::require(k <= (std::uint64_t{1} << 32) - options.first_tree, "sample",
                   "trees are numbered below 2^32");
   for (const TreeOutput& of_sentence : out) {
@@ -195,6 +197,7 @@ std::vector<Outcome> DependencyTrees::sample_without_replacement(
     std::span<WithoutReplacementSample> out) {
   Impl& d = *impl_;
   d.require_entries(out.size(), "sample_without_replacement", "out");
+  detail::require_goes_with(options.algorithm, d.family, "sample_without_replacement");
   const auto add_labels_of = [&](std::size_t b) {
     WithoutReplacementSample& sample = out[b];
     if (!d.labeled()) return;

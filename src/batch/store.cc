@@ -24,7 +24,8 @@ Store& store() {
 
 std::size_t bytes_of(const KeptFactorization& kept) {
   const auto side = static_cast<std::size_t>(kept.longest) + 1;
-  return 32 * side * (side + 8) + 1024;
+  const auto chart = static_cast<std::size_t>(kept.longest_chart);
+  return 32 * side * (side + 8) + 64 * chart * (chart + 16) + 1024;
 }
 
 }  // namespace

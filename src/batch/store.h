@@ -7,10 +7,12 @@
 
 namespace taproot::detail {
 
-/// A factorization, and the longest sentence that its memory has served.
+/// A factorization, and the longest sentences that its memory has served: for factors, and for the
+/// chart of projective trees.
 struct KeptFactorization {
   Factorization factorization;
   int longest = 0;
+  int longest_chart = 0;
 };
 
 /// `count` factorizations, if possible those of batches that are gone: fresh memory costs more than

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // log Z and marginals, the questions of a training step. Short sentences are answered side by side
-// (src/lanes). The others are factored one by one, and their factors are not kept: writing them to
-// memory would take longer than making them again.
+// (src/lanes), but for projective trees. The others are factored one by one, and their factors are
+// not kept: writing them to memory would take longer than making them again.
 #include <algorithm>
 #include <cmath>
 
@@ -51,7 +51,7 @@ class Sums {
  private:
   void answer(std::size_t b, ThreadMemory& own) {
     const bool kept = d_.factored.done();
-    if (!kept) eliminate(d_.scores[b], d_.root, own.factorization, own.workspace);
+    if (!kept) factorize(d_.scores[b], d_.root, d_.family, own.factorization, own.workspace);
     const Factorization& f = kept ? d_.factorizations[b].factorization : own.factorization;
     outcomes[b] = f.outcome();
     if (outcomes[b].ok()) {

@@ -10,8 +10,16 @@
 namespace taproot::detail {
 
 /// The stages that keep scratch memory in a workspace.
-enum class Stage : std::size_t { kEliminate, kReverse, kLanes, kQuery, kSample, kDecode };
-inline constexpr std::size_t kStages = 6;
+enum class Stage : std::size_t {
+  kProjective,
+  kEliminate,
+  kReverse,
+  kLanes,
+  kQuery,
+  kSample,
+  kDecode
+};
+inline constexpr std::size_t kStages = 7;
 
 /// The base of every stage's scratch memory. A stage derives a struct of named buffers from it and
 /// gives that struct a member `static constexpr Stage kStage`.

@@ -7,6 +7,10 @@ namespace taproot {
 
 std::string_view to_string(RootRule root) { return root == RootRule::kSingle ? "single" : "multi"; }
 
+std::string_view to_string(TreeFamily family) {
+  return family == TreeFamily::kProjective ? "projective" : "all";
+}
+
 std::string_view to_string(Status status) {
   switch (status) {
     case Status::kOk:

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "decode/chart/chart_kbest.h"
 #include "decode/decode_scratch.h"
 #include "decode/load_columns.h"
 #include "taproot/decode.h"
@@ -36,6 +37,7 @@ struct KBestIterator::State {
 
   int n = 0;
   RootRule root = RootRule::kSingle;
+  std::unique_ptr<detail::ChartKBest> chart;  // Of projective trees, which need nothing else.
   detail::Buffer<double> columns;
   detail::Buffer<double> masked;
   Edmonds edmonds;
@@ -65,7 +67,7 @@ KBestIterator::~KBestIterator() = default;
 KBestIterator::KBestIterator(KBestIterator&&) noexcept = default;
 KBestIterator& KBestIterator::operator=(KBestIterator&&) noexcept = default;
 
-Outcome KBestIterator::build(const ScoreView& scores, RootRule root) {
+Outcome KBestIterator::build(const ScoreView& scores, RootRule root, TreeFamily family) {
   State& s = *state_;
   s.n = scores.n();
   s.root = root;
@@ -74,6 +76,11 @@ Outcome KBestIterator::build(const ScoreView& scores, RootRule root) {
   s.heap.clear();
   s.pending.clear();
   s.ready = false;
+  s.chart.reset();
+  if (family == TreeFamily::kProjective) {
+    s.chart = std::make_unique<detail::ChartKBest>();
+    return s.chart->build(scores, root);
+  }
   const Outcome outcome = detail::load_columns(scores, s.columns);
   if (!outcome.ok()) return outcome;
   if (s.add_tree(-1) < 0) return {Status::kNoTree};
@@ -125,6 +132,7 @@ void KBestIterator::State::find_second(std::int32_t mask, std::int32_t best) {
 bool KBestIterator::next(std::span<std::int32_t> heads, double& score) {
   State& s = *state_;
   detail::require(heads.size() == index(s.n), "KBestIterator::next", "heads must have n entries");
+  if (s.chart != nullptr) return s.chart->next(heads, score);
   if (!s.ready) return false;
   std::int32_t given = 0;
   if (s.heap.empty() && s.pending.empty()) {
@@ -153,9 +161,9 @@ bool KBestIterator::next(std::span<std::int32_t> heads, double& score) {
   return true;
 }
 
-BestTrees kbest(const ScoreView& scores, std::size_t k, RootRule root) {
+BestTrees kbest(const ScoreView& scores, std::size_t k, RootRule root, TreeFamily family) {
   KBestIterator trees;
-  const Outcome outcome = trees.build(scores, root);
+  const Outcome outcome = trees.build(scores, root, family);
   if (!outcome.ok()) throw SentenceError(outcome);
   BestTrees best;
   best.n = scores.n();

@@ -16,19 +16,17 @@ void mbr(const Factorization& f, std::span<std::int32_t> heads, Workspace& works
   detail::Scratch& scratch = detail::Access::scratch(workspace);
   const detail::MatrixView p(detail::marginals_in(data, scratch), table.ld);
   auto& own = scratch.get<detail::DecodeScratch>();
-  const detail::MatrixView columns(own.columns.resize(table.size()), table.ld);
-  std::fill_n(columns.row(0), table.size(), -HUGE_VAL);
+  const detail::MatrixView scores(own.scores.resize(table.size()), table.ld);
   for (int h = 0; h <= table.n; ++h) {
-    for (int m = 1; m <= table.n; ++m) {
+    for (int m = 0; m <= table.n; ++m) {
       // A forbidden edge may not be in this tree either.
-      if (table.allows(h, m)) columns(m, h) = p(h, m);
+      scores(h, m) = table.allows(h, m) ? p(h, m) : -HUGE_VAL;
     }
   }
-  std::int32_t* by_word = own.heads.resize(table.nodes());
-  const detail::EdgeGraph graph{columns.row(0), table.ld, table.n, table.root, nullptr};
-  [[maybe_unused]] const bool found = own.edmonds.best(graph, by_word);
-  TAPROOT_ASSERT(found);
-  std::copy_n(by_word + 1, table.n, heads.data());
+  const ScoreView view(scores.row(0), table.n, static_cast<std::ptrdiff_t>(table.ld), 1);
+  [[maybe_unused]] const Outcome outcome =
+      argmax(view, table.root, data.family, heads, nullptr, workspace);
+  TAPROOT_ASSERT(outcome.ok());
 }
 
 Tree mbr(const Factorization& f) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -11,6 +12,8 @@
 #include "eliminate/order.h"
 #include "eliminate/prepare.h"
 #include "eliminate/range.h"
+#include "projective/fill_chart.h"
+#include "scores/weights.h"
 #include "taproot/factorization.h"
 
 namespace taproot {
@@ -44,9 +47,26 @@ void eliminate_over_wide(FactorData& data, Scratch& scratch) {
   data.exponent = static_cast<double>(z.exponent());
 }
 
+Outcome chart_table(FactorData& data, Scratch& scratch) {
+  ProjectiveScratch& own = scratch.get<ProjectiveScratch>();
+  const ScoreTable& table = data.table;
+  double* weights = (data.has_weights() ? data.weights : scratch.get<EliminateScratch>().weights)
+                        .resize(table.size() + table.ld);
+  double* sums = own.column_sums.resize(table.ld);
+  const double flushed = std::max(fill_weights(table, 0, 1, weights),
+                                  fill_weights(table, 1, table.n + 1, weights + table.ld, sums));
+  if (!fill_chart(table, weights, sums, flushed, data.chart, own)) return {Status::kNoTree};
+  data.wide = data.chart.wide;
+  data.tame = !data.wide;
+  data.mantissa = data.chart.mantissa;
+  data.exponent = data.chart.exponent;
+  return {};
+}
+
 }  // namespace
 
 void eliminate_into(FactorData& data, const ScoreView& scores, RootRule root, Scratch& scratch) {
+  data.family = TreeFamily::kAll;
   Prepared prepared;
   const Outcome outcome = prepare(data, scores, root, scratch, prepared);
   if (!outcome.ok()) return;
@@ -59,6 +79,18 @@ void eliminate_into(FactorData& data, const ScoreView& scores, RootRule root, Sc
   data.mantissa = z.mantissa();
   data.exponent = z.exponent();
   if (!double_suffices(data, prepared, z)) eliminate_over_wide(data, scratch);
+  data.outcome = outcome;
+}
+
+void factor_into(FactorData& data, const ScoreView& scores, RootRule root, TreeFamily family,
+                 Scratch& scratch) {
+  if (family == TreeFamily::kAll) return eliminate_into(data, scores, root, scratch);
+  // If something below throws, the factorization is left without an answer.
+  data.outcome = {Status::kEmpty};
+  data.has_marginals = false;
+  data.family = family;
+  Outcome outcome = load_scores(scores, root, data.table);
+  if (outcome.ok()) outcome = chart_table(data, scratch);
   data.outcome = outcome;
 }
 
@@ -77,13 +109,26 @@ Factorization& Factorization::operator=(Factorization&&) noexcept = default;
 const Outcome& Factorization::outcome() const { return data_->outcome; }
 int Factorization::n() const { return data_->table.n; }
 RootRule Factorization::root_rule() const { return data_->table.root; }
+TreeFamily Factorization::family() const { return data_->family; }
 bool Factorization::is_wide() const { return data_->wide; }
+
+Outcome factorize(const ScoreView& scores, RootRule root, TreeFamily family, Factorization& out,
+                  Workspace& workspace) {
+  detail::FactorData& data = detail::Access::data(out);
+  detail::factor_into(data, scores, root, family, detail::Access::scratch(workspace));
+  return data.outcome;
+}
+
+Factorization factorize(const ScoreView& scores, RootRule root, TreeFamily family) {
+  Factorization f;
+  Workspace workspace;
+  factorize(scores, root, family, f, workspace);
+  return f;
+}
 
 Outcome eliminate(const ScoreView& scores, RootRule root, Factorization& out,
                   Workspace& workspace) {
-  detail::FactorData& data = detail::Access::data(out);
-  detail::eliminate_into(data, scores, root, detail::Access::scratch(workspace));
-  return data.outcome;
+  return factorize(scores, root, TreeFamily::kAll, out, workspace);
 }
 
 Factorization eliminate(const ScoreView& scores, RootRule root) {

@@ -6,6 +6,7 @@
 #include "core/buffer.h"
 #include "core/scratch.h"
 #include "core/wide.h"
+#include "projective/chart.h"
 #include "scores/score_table.h"
 #include "taproot/factorization.h"
 
@@ -35,15 +36,19 @@ struct Factors {
 /// and row 0 of a matrix by position may be overwritten: ROOT is never a modifier.
 inline constexpr int kPositionPadding = 4;
 
+/// A sentence that is ready for questions. What elimination leaves is there for the family of all
+/// trees only, and the chart for the projective trees only; the rest is the same for both.
 struct FactorData {
   Outcome outcome{Status::kEmpty};
+  TreeFamily family = TreeFamily::kAll;
   ScoreTable table;
+  Chart chart;
   Buffer<std::uint8_t> last;      ///< Words that may be eliminated last; see find_last_words().
   Buffer<std::int32_t> order;     ///< order[p] is the node at position p.
   Buffer<std::int32_t> position;  ///< position[w] is the position of node w.
-  bool wide = false;              ///< Whether the factors are over Wide.
+  bool wide = false;              ///< Whether the factors or the chart are over Wide.
   /// Whether the factors are in double and the gradient of log Z, too, fits into double; see
-  /// double_suffices() in eliminate.cc.
+  /// double_suffices() in eliminate.cc. For a chart, the opposite of `wide`.
   bool tame = true;
   Buffer<double> matrix;  ///< [n+1][ld], row = modifier; unused when wide.
   Buffer<double> pivot;
@@ -83,7 +88,10 @@ struct Access {
   }
 };
 
-/// eliminate() without the public classes around it.
+/// factorize() without the public classes around it.
+void factor_into(FactorData& data, const ScoreView& scores, RootRule root, TreeFamily family,
+                 Scratch& scratch);
+/// The same for the family of all trees.
 void eliminate_into(FactorData& data, const ScoreView& scores, RootRule root, Scratch& scratch);
 
 }  // namespace taproot::detail

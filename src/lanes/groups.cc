@@ -5,8 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "lanes/lanes.h"
-
 namespace taproot::detail {
 namespace {
 
@@ -39,10 +37,11 @@ std::span<const std::size_t> LaneGroups::group(std::size_t g) const {
   return grouped.first(std::min(kLaneGroup, grouped.size()));
 }
 
-LaneGroups::LaneGroups(std::span<const ScoreView> sentences) : sorted_(sentences.size()) {
+LaneGroups::LaneGroups(std::span<const ScoreView> sentences, int most_words)
+    : sorted_(sentences.size()) {
   const auto slot = [&](std::size_t b) {
     const int n = sentences[b].n();
-    return static_cast<std::size_t>(n <= kMostLaneWords ? n : 0);
+    return static_cast<std::size_t>(n <= most_words ? n : 0);
   };
   // Sorted by counting, longest first, after slot 0, the sentences that are too long or empty.
   std::array<std::size_t, kMostLaneWords + 1> begin = {};

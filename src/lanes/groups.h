@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "lanes/lanes.h"
 #include "taproot/scores.h"
 
 namespace taproot::detail {
@@ -14,10 +15,10 @@ namespace taproot::detail {
 class LaneGroups {
  public:
   LaneGroups() = default;
-  /// Sentences of 1 to kMostLaneWords words are put into groups of similar length. A group takes as
-  /// long as if all of its sentences were as long as the longest, so a group is only made if that
-  /// takes less time than its sentences one by one.
-  explicit LaneGroups(std::span<const ScoreView> sentences);
+  /// Sentences of 1 to `most_words` words, at most kMostLaneWords, are put into groups of similar
+  /// length. A group takes as long as if all of its sentences were as long as the longest, so a
+  /// group is only made if that takes less time than its sentences one by one.
+  explicit LaneGroups(std::span<const ScoreView> sentences, int most_words = kMostLaneWords);
 
   /// The sentences that are answered one by one.
   std::span<const std::size_t> single() const { return std::span(sorted_).first(single_); }

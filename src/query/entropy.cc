@@ -11,7 +11,8 @@ double entropy(const Factorization& f, Workspace& workspace) {
   // mean score may both be near -1e9, and their difference would lose digits.
   if (!data.tame) {
     return detail::non_negative(
-        detail::wide_divergence(data, data, detail::Divergence::kCrossEntropy, scratch));
+        detail::queries_of(data.family)
+            .divergence(data, data, detail::Divergence::kCrossEntropy, scratch));
   }
   const double* p = detail::marginals_in(data, scratch);
   const double mean_score = detail::sum_over_edges(

@@ -95,6 +95,8 @@ Wide single_root_steps(const FactorData& data, Scratch& scratch) {
 
 double expected_steps(const Factorization& f, Workspace& workspace) {
   const detail::FactorData& data = detail::require_ok(f);
+  detail::require(data.family == TreeFamily::kAll, "expected_steps",
+                  "Wilson's walk does not sample projective trees");
   detail::Scratch& scratch = detail::Access::scratch(workspace);
   return (f.root_rule() == RootRule::kMulti ? detail::multi_root_steps(data, scratch)
                                             : detail::single_root_steps(data, scratch))
@@ -112,8 +114,8 @@ double expected_tries(const Factorization& f, Workspace& workspace) {
   detail::FactorData& other = scratch.get<detail::QueryScratch>().other;
   const bool single = f.root_rule() == RootRule::kSingle;
   const auto ld = static_cast<std::ptrdiff_t>(data.table.ld);
-  detail::eliminate_into(other, ScoreView(data.table.row(0), f.n(), ld, 1),
-                         single ? RootRule::kMulti : RootRule::kSingle, scratch);
+  detail::factor_into(other, ScoreView(data.table.row(0), f.n(), ld, 1),
+                      single ? RootRule::kMulti : RootRule::kSingle, data.family, scratch);
   if (!other.outcome.ok()) return HUGE_VAL;
   const detail::FactorData& multi = single ? other : data;
   const detail::FactorData& one = single ? data : other;

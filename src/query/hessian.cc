@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/check.h"
+#include "query/elimination_queries.h"
 #include "query/query.h"
 #include "reverse/gradient.h"
 #include "reverse/reverse_scratch.h"
@@ -238,6 +239,12 @@ double load(const ScoreTable& table, const double* direction, double* values) {
 }
 
 }  // namespace
+
+void fill_elimination_hessian(const FactorData& data, const double* values, double scale,
+                              Scratch& scratch, EdgeMatrix out) {
+  (data.tame ? fill_tame : fill_wide)(data, values, scale, scratch, out);
+}
+
 }  // namespace detail
 
 void hessian_product(const Factorization& f, std::span<const double> direction, EdgeMatrix out,
@@ -259,8 +266,8 @@ void hessian_product(const Factorization& f, std::span<const double> direction, 
   const int exponent = largest > 0 ? std::clamp(std::ilogb(largest), -1000, 1000) : 0;
   detail::fill_marginals(data, scratch, out);
   detail::center(data, values, std::ldexp(1.0, -exponent), out.data, own);
-  (data.tame ? detail::fill_tame : detail::fill_wide)(data, values, std::ldexp(1.0, exponent),
-                                                      scratch, out);
+  detail::queries_of(data.family)
+      .fill_hessian(data, values, std::ldexp(1.0, exponent), scratch, out);
 }
 
 std::vector<double> hessian_product(const Factorization& f, std::span<const double> direction) {

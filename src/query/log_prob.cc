@@ -5,7 +5,6 @@
 #include "core/ln2.h"
 #include "query/exact_log_prob.h"
 #include "query/query.h"
-#include "taproot/tree.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "query/log_prob.cc"
@@ -76,7 +75,7 @@ double log_prob(const Factorization& f, TreeView heads) {
   for (const std::int32_t head : heads) {
     detail::require(head >= 0 && head <= f.n(), "log_prob", "a head is outside 0..n");
   }
-  if (!is_tree(heads, f.root_rule())) return -HUGE_VAL;
+  if (!detail::queries_of(data.family).contains(heads, f.root_rule())) return -HUGE_VAL;
   return detail::tree_log_prob(data, heads.data());
 }
 

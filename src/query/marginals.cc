@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/check.h"
+#include "query/elimination_queries.h"
 #include "query/query.h"
 #include "reverse/gradient.h"
 #include "reverse/reverse_scratch.h"
@@ -60,7 +61,7 @@ void fill_wide_marginals(const FactorData& data, const Wide* gradient, EdgeMatri
 
 }  // namespace
 
-void fill_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out) {
+void fill_elimination_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out) {
   gradient_of(data, scratch);
   const ReverseScratch& reverse = scratch.get<ReverseScratch>();
   if (!data.tame) {
@@ -85,6 +86,10 @@ void fill_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out) {
        count);
     }
   }
+}
+
+void fill_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out) {
+  queries_of(data.family).fill_marginals(data, scratch, out);
   TAPROOT_ASSERT_SLOW(columns_sum_to_one(data, out));
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/probability.h"
 #include "eliminate/factor_data.h"
+#include "query/family.h"
 #include "query/query_scratch.h"
 #include "taproot/query.h"
 
@@ -40,14 +41,16 @@ const double* marginals_in(const FactorData& data, Scratch& scratch);
 /// graph, because the marginal of such an edge may round to something other than zero.
 template <typename Suspect, typename Clear>
 void clear_unsupported(const FactorData& data, Scratch& scratch, Suspect&& suspect, Clear&& clear) {
-  QueryScratch& own = scratch.get<QueryScratch>();
-  std::uint8_t* supported = own.supported.resize(data.table.nodes());
+  std::uint8_t* supported = scratch.get<QueryScratch>().supported.resize(data.table.nodes());
+  const FamilyQueries& family = queries_of(data.family);
+  bool started = false;
   for (int m = 1; m <= data.table.n; ++m) {
     bool known = false;
     for (int h = 0; h <= data.table.n; ++h) {
       if (!suspect(h, m)) continue;
-      if (!known) find_supported_heads(data.table, data.last.data(), m, own.reach, supported);
-      known = true;
+      if (!started) family.start_support(data, scratch);
+      if (!known) family.find_support(data, scratch, m, supported);
+      started = known = true;
       if (supported[h] == 0) clear(h, m);
     }
   }

@@ -12,6 +12,7 @@ struct QueryScratch : StageScratch {
 
   ReachScratch reach;
   Buffer<std::uint8_t> supported;  ///< [n+1]: which heads of one word some tree uses.
+  Buffer<std::uint8_t> support;    ///< [n+1][n+1]: which edges some projective tree has.
   Buffer<double> marginals;        ///< [n+1][ld], from marginals_in().
   Buffer<double> head_rows;        ///< [2 kHeads + 1][ld]: rows of the heads in progress.
   Buffer<double> root_rows;        ///< [2][ld]: the gradient and the weights of the ROOT row.

@@ -37,10 +37,21 @@ bool goes_with(Algorithm algorithm, RootRule root) {
 
 }  // namespace
 
-void detail::require_goes_with(Algorithm algorithm, RootRule root, const char* function) {
+void detail::require_goes_with(Algorithm algorithm, RootRule root, TreeFamily family,
+                               const char* function) {
+  if (family == TreeFamily::kProjective && algorithm != Algorithm::kAuto) {
+    misuse(function, std::string(to_string(algorithm)) +
+                         " does not sample projective trees: use auto, which walks their chart");
+  }
   if (goes_with(algorithm, root)) return;
   misuse(function, std::string(to_string(algorithm)) + " is no sampler of " +
                        std::string(to_string(root)) + "-root trees");
+}
+
+void detail::require_goes_with(WithoutReplacementAlgorithm algorithm, TreeFamily family,
+                               const char* function) {
+  require(family == TreeFamily::kAll || algorithm != WithoutReplacementAlgorithm::kList, function,
+          "list does not sample projective trees: use auto, trie or beam");
 }
 
 std::string_view to_string(Algorithm algorithm) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "eliminate/factor_data.h"
+#include "sample/chart/chart_cell.h"
 #include "sample/conditionals/path_scratch.h"
 
 namespace taproot::detail {
@@ -17,6 +18,7 @@ struct SampleScratch : StageScratch {
   Buffer<std::int32_t> alias_queues;   ///< Two queues of indices, for fill_alias().
 
   Buffer<std::int32_t> heads;           ///< [n]: the tree that is being sampled.
+  Buffer<ChartCell> cells;              ///< The choices that a walk down a chart has before it.
   Buffer<std::uint8_t> in_tree;         ///< [n+1]: the nodes that a walk has joined to the tree.
   Buffer<std::int32_t> un_elimination;  ///< The five integer arrays of UnEliminationScratch.
   Buffer<double> root_column;           ///< [4][ld]: a RootColumn, and a row of weights.

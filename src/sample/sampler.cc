@@ -5,6 +5,7 @@
 #include "core/check.h"
 #include "query/query.h"
 #include "sample/algorithm.h"
+#include "sample/chart/chart_sampler.h"
 #include "sample/conditionals/colbourn.h"
 #include "sample/sample_scratch.h"
 #include "sample/un_elimination/un_elimination.h"
@@ -26,6 +27,7 @@ struct Sampler::Tables {
   int n = 0;
   RootRule rule = RootRule::kSingle;
   Algorithm algorithm = Algorithm::kAuto;
+  const detail::Chart* chart = nullptr;  // Of projective trees, which need no other tables.
   detail::Walk walk;
   detail::Buffer<detail::AliasSlot> root_slots;  // Of words 1..n at 0..n-1.
   detail::EliminationSampler elimination;
@@ -78,13 +80,18 @@ void Sampler::Tables::build_root(const Factorization& f, Workspace& workspace) {
 
 void Sampler::build(const Factorization& f, Algorithm algorithm, Workspace& workspace) {
   const detail::FactorData& data = detail::require_ok(f);
-  detail::require_goes_with(algorithm, f.root_rule(), "Sampler::build");
+  detail::require_goes_with(algorithm, f.root_rule(), f.family(), "Sampler::build");
   detail::Scratch& scratch = detail::Access::scratch(workspace);
   Tables& t = *tables_;
   t.data = nullptr;  // If something throws below, the sampler counts as not built.
   t.n = f.n();
   t.rule = f.root_rule();
   t.algorithm = algorithm;
+  t.chart = f.family() == TreeFamily::kProjective ? &data.chart : nullptr;
+  if (t.chart != nullptr) {
+    t.data = &data;
+    return;
+  }
   if (t.walks_from_a_root()) t.build_root(f, workspace);
   switch (algorithm) {
     case Algorithm::kElimination:
@@ -126,6 +133,10 @@ bool Sampler::Tables::sample_tree(std::uint64_t step_limit, detail::Stream& stre
                                   detail::Scratch& memory, std::int32_t* heads,
                                   SampleStatistics& statistics) const {
   ++statistics.trees;
+  if (chart != nullptr) {
+    detail::sample_from_chart(*chart, stream, memory, heads);
+    return true;
+  }
   if (algorithm == Algorithm::kElimination) {
     elimination.sample(0, stream, memory, heads);
     return true;

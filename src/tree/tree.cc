@@ -46,6 +46,37 @@ bool is_tree(TreeView heads, RootRule root) {
   return is_tree(heads) && (root == RootRule::kMulti || root_count(heads) == 1);
 }
 
+// A tree is projective exactly if the descendants of every word are a run of words. Words are taken
+// once all their modifiers are, and hand what they know of their descendants to their heads.
+bool is_projective(TreeView heads) {
+  if (heads.empty() || !in_range(heads)) return false;
+  struct Descendants {
+    std::int32_t first;
+    std::int32_t last;
+    std::int32_t count;
+    std::int32_t waiting;  // Modifiers that have not been taken.
+  };
+  const auto n = static_cast<std::int32_t>(heads.size());
+  detail::IndexedVector<Descendants> below(heads.size() + 1);
+  for (std::int32_t m = 0; m <= n; ++m) below[m] = {m, m, 1, 0};
+  for (const std::int32_t head : heads) ++below[head].waiting;
+  std::int32_t taken = 0;
+  for (std::int32_t leaf = 1; leaf <= n; ++leaf) {
+    // Go up from a leaf as far as everything below is known; never twice through one word.
+    for (std::int32_t m = leaf; m != 0 && below[m].waiting == 0;) {
+      const Descendants own = below[m];
+      if (own.last - own.first + 1 != own.count) return false;
+      below[m].waiting = -1;
+      ++taken;
+      m = heads[static_cast<std::size_t>(m - 1)];
+      Descendants& up = below[m];
+      up = {std::min(up.first, own.first), std::max(up.last, own.last), up.count + own.count,
+            up.waiting - 1};
+    }
+  }
+  return taken == n;  // Words on a cycle wait for each other.
+}
+
 double score(const ScoreView& scores, TreeView heads) {
   detail::require(std::ssize(heads) == scores.n(), "score", "heads must have n entries");
   detail::require(in_range(heads), "score", "a head is outside 0..n");

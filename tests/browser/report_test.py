@@ -63,6 +63,8 @@ class Report(unittest.TestCase):
                 "--title", "</title><script>window.hacked=6</script>")
         cls.labeled = folder / "labeled.html"
         taproot("report", "data/demo.npz", "--words", "data/demo.txt", *LABELS, "-o", cls.labeled)
+        cls.projective = folder / "projective.html"
+        taproot("report", "data/demo.npz", "--words", "data/demo.txt", "--projective", "-o", cls.projective)
         conllu = folder / "words.conllu"
         with conllu.open("w") as file:
             for b, line in enumerate((ROOT / "data/demo.txt").read_text().splitlines()):
@@ -312,6 +314,11 @@ class Report(unittest.TestCase):
         finally:
             self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
         self.assertGreater(hinted, 0)
+
+    def test_says_which_trees_it_is_about(self):
+        for page, trees in ((self.report, "single-root trees"), (self.projective, "single-root projective trees")):
+            self.open(page)
+            self.assertEqual(self.find("#summary").text, f"{len(self.words)} sentences, {trees}")
 
     def test_shows_sent_ids(self):
         self.open(self.with_ids, 1)

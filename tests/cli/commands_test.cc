@@ -97,6 +97,36 @@ TEST_F(Commands, TheMedianOfAnEvenNumberIsTheMeanOfTheMiddleValues) {
   EXPECT_NE(odd.out.find("0.5000 in the median"), std::string::npos) << odd.out;
 }
 
+// Four words of equal scores have 64 trees with one root, of which 30 are projective.
+TEST_F(Commands, ProjectiveTreesOnly) {
+  const std::string scores = zeros("four.npz", {4});
+  const auto logz = lines(run("logz " + scores + " --projective").out);
+  EXPECT_NEAR(logz.at(0).at("log_partition"), std::log(30.0), 1e-12);
+  const std::string crossing = "[3,0,2,2]";  // 3 -> 1 passes the root.
+  for (const std::string command : {"kbest ", "swor "}) {
+    const Result all = run(command + scores + " -k 99");
+    const Result projective = run(command + scores + " -k 99 --projective");
+    EXPECT_EQ(lines(all.out).size(), 65U);  // And a line that says that these are all.
+    EXPECT_EQ(lines(projective.out).size(), 31U);
+    EXPECT_NE(all.out.find(crossing), std::string::npos);
+    EXPECT_EQ(projective.out.find(crossing), std::string::npos);
+  }
+  for (const std::string command : {"entropy", "marginals", "argmax", "sample", "mbr", "edges"}) {
+    const Result result = run(command + " " + scores + " --projective --format jsonl");
+    EXPECT_EQ(result.code, 0) << command << result.errors;
+  }
+  const auto info = lines(run("info " + scores + " --projective --format jsonl").out).at(0);
+  EXPECT_EQ(info.at("projective"), true);
+  EXPECT_NEAR(info.at("mean_projective_mass"), 30.0 / 64, 1e-12);
+  EXPECT_NE(run("info " + scores).out.find("0.4688 of the probability"), std::string::npos);
+  const Result device = run("logz " + scores + " --projective --device cuda");
+  EXPECT_EQ(device.code, 2);
+  EXPECT_NE(device.errors.find("--projective"), std::string::npos) << device.errors;
+  const Result walk = run("sample " + scores + " --projective --algorithm colbourn");
+  EXPECT_EQ(walk.code, 2);
+  EXPECT_NE(walk.errors.find("does not sample projective trees"), std::string::npos) << walk.errors;
+}
+
 TEST_F(Commands, SworToNpzKeepsWhichSentencesAreExhausted) {
   const std::string scores = zeros("s.npz", {2, 4, 1, 3, 2});
   const std::string swor = "swor " + scores + " -k 9";
@@ -476,6 +506,8 @@ TEST_F(Commands, EdgesAndInfoAsJson) {
   EXPECT_NEAR(info.at("mean_best_probability"), 0.75, 1e-12);
   EXPECT_NEAR(info.at("median_best_probability"), 0.75, 1e-12);
   EXPECT_NEAR(info.at("mean_expected_tries"), 1.25, 1e-12);
+  EXPECT_NEAR(info.at("mean_projective_mass"), 1, 1e-12);
+  EXPECT_FALSE(info.contains("projective"));
   EXPECT_TRUE(info.at("failed").empty());
   const auto failed =
       nlohmann::json::parse(run("info " + scores + " --force 1:2 --format jsonl").out);

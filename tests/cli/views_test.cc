@@ -276,17 +276,21 @@ Page page_of(const std::string& html) {
 }
 
 TEST_F(Views, ReportHoldsTheDistribution) {
-  for (const std::string root : {"single", "multi"}) {
+  for (const std::string trees : {"single", "multi", "single --projective"}) {
     const std::string file = path("report.html");
     const Result result =
-        run("report " + kDemo + " -k 40 --seed 5 --floor 0.01 --root " + root + " -o " + file);
+        run("report " + kDemo + " -k 40 --seed 5 --floor 0.01 -o " + file + " --root " + trees);
     ASSERT_EQ(result.code, 0) << result.errors;
-    const Page page = page_of(contents(file));
+    const std::string html = contents(file);
+    const Page page = page_of(html);
     ASSERT_EQ(page.sentences.size(), sentences_.size());
-    const RootRule rule = root == "single" ? RootRule::kSingle : RootRule::kMulti;
+    const RootRule rule = trees == "multi" ? RootRule::kMulti : RootRule::kSingle;
+    const bool projective = has(trees, "--projective");
+    const TreeFamily family = projective ? TreeFamily::kProjective : TreeFamily::kAll;
+    EXPECT_TRUE(has(html, projective ? "\"projective\":true" : "\"projective\":false"));
     for (std::size_t b = 0; b < sentences_.size(); ++b) {
       const nlohmann::json& s = page.sentences[b];
-      const Factorization f = eliminate(sentences_[b].view(), rule);
+      const Factorization f = factorize(sentences_[b].view(), rule, family);
       const auto n = static_cast<std::size_t>(f.n());
       const std::vector<double> p = marginals(f);
       EXPECT_EQ(s.at("number"), b);

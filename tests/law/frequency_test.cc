@@ -24,8 +24,8 @@ using oracle::Root;
 
 // Draws trees, checks that they are trees, and compares every edge's frequency with its marginal.
 SampleStatistics expect_marginals(const Problem& problem, Root root, Algorithm algorithm,
-                                  std::size_t trees) {
-  const Factorization f = factored(problem, root);
+                                  std::size_t trees, TreeFamily family = TreeFamily::kAll) {
+  const Factorization f = factored(problem, root, family);
   EXPECT_TRUE(f.outcome().ok());
   Sampler sampler;
   Workspace workspace;
@@ -40,6 +40,9 @@ SampleStatistics expect_marginals(const Problem& problem, Root root, Algorithm a
               1U);
     if (s < 1000) {
       EXPECT_TRUE(is_tree(heads, f.root_rule()));
+      if (family == TreeFamily::kProjective) {
+        EXPECT_TRUE(is_projective(heads));
+      }
     }
     for (std::size_t m = 1; m < side; ++m)
       ++counts[static_cast<std::size_t>(heads[m - 1]) * side + m];
@@ -87,6 +90,25 @@ TEST(Frequencies, OfTrainedSentences) {
     SCOPED_TRACE(label + " colbourn");
     expect_marginals(problem, Root::kSingle, Algorithm::kColbourn, 5000);
   }
+}
+
+TEST(Frequencies, OfProjectiveTrees) {
+  auto problems = trained_sentences(TAPROOT_TRAINED_JSON);
+  problems.emplace_back("random-30", oracle::gaussian(30, 1.5, 31));
+  problems.emplace_back("uniform-60", oracle::uniform(60));
+  problems.emplace_back("uniform-150", oracle::uniform(150));  // A common factor, in double.
+  problems.emplace_back("pairs-20", oracle::attractor_pairs(20, 300, 3));  // Over Wide.
+  int wide = 0;
+  for (const auto& [label, problem] : problems) {
+    for (const Root root : {Root::kSingle, Root::kMulti}) {
+      SCOPED_TRACE(label + " " + name(root));
+      const bool is_wide = factored(problem, root, TreeFamily::kProjective).is_wide();
+      wide += is_wide ? 1 : 0;
+      expect_marginals(problem, root, Algorithm::kAuto, is_wide || problem.n > 100 ? 20000 : 200000,
+                       TreeFamily::kProjective);
+    }
+  }
+  EXPECT_GE(wide, 1);
 }
 
 // A walk would need e^gap steps; these return at once.

@@ -105,7 +105,8 @@ TEST_P(Intervals, HoldTheExpectationAsOftenAsTheySay) {
   const double sigma = GetParam();
   const Problem problem = sigma == 0 ? oracle::uniform(5) : oracle::gaussian(5, sigma, 3);
   const Trees trees = oracle::all_trees(problem, Root::kSingle);
-  law::WithoutReplacementDraws draws(problem, Root::kSingle, WithoutReplacementAlgorithm::kAuto);
+  law::WithoutReplacementDraws draws(problem, Root::kSingle, TreeFamily::kAll,
+                                     WithoutReplacementAlgorithm::kAuto);
   const std::vector<std::pair<std::string, Function>> functions{{"depth", depth},
                                                                 {"length", total_length}};
   for (const auto& [name, f] : functions) {
@@ -155,7 +156,8 @@ TEST(EventIntervals, HoldAsOftenAsTheySayOnAverage) {
   for (const double sigma : {1.0, 2.0, 3.0}) {
     const Problem problem = oracle::gaussian(5, sigma, 3);
     const Trees trees = oracle::all_trees(problem, Root::kSingle);
-    law::WithoutReplacementDraws draws(problem, Root::kSingle, WithoutReplacementAlgorithm::kAuto);
+    law::WithoutReplacementDraws draws(problem, Root::kSingle, TreeFamily::kAll,
+                                       WithoutReplacementAlgorithm::kAuto);
     std::vector<Samples> with;
     std::vector<Samples> without;
     for (std::uint32_t s = 0; s < kRuns; ++s) {
@@ -201,7 +203,8 @@ TEST(EventIntervals, HoldAsOftenAsTheySayOnAverage) {
 TEST(WrongIntervals, AreRejected) {
   const Problem problem = oracle::gaussian(5, 2, 3);
   const Trees trees = oracle::all_trees(problem, Root::kSingle);
-  law::WithoutReplacementDraws draws(problem, Root::kSingle, WithoutReplacementAlgorithm::kAuto);
+  law::WithoutReplacementDraws draws(problem, Root::kSingle, TreeFamily::kAll,
+                                     WithoutReplacementAlgorithm::kAuto);
   const Coverage wrong = measure(trees, depth, [&](std::uint32_t s, Sampled& run) {
     without_replacement(draws, depth)(s, run);
     run.log_prob.clear();

@@ -8,6 +8,7 @@
 
 #include "law/statistics.h"
 #include "property/check.h"
+#include "sample/chart/chart_cell.h"
 #include "sample/walk/walk.h"
 #include "testing/families.h"
 
@@ -21,6 +22,7 @@ using oracle::Root;
 
 constexpr double kForbidden = -HUGE_VAL;
 constexpr std::size_t kTrees = 100000;
+constexpr TreeFamily kProjective = TreeFamily::kProjective;
 
 struct Graph {
   std::string name;
@@ -62,8 +64,9 @@ std::vector<Graph> graphs() {
 }
 
 TreeCounts count_trees(const Problem& problem, Root root, const SampleOptions& options,
-                       std::size_t trees, SampleStatistics* statistics = nullptr) {
-  const Factorization f = factored(problem, root);
+                       std::size_t trees, TreeFamily family = TreeFamily::kAll,
+                       SampleStatistics* statistics = nullptr) {
+  const Factorization f = factored(problem, root, family);
   Sampler sampler;
   Workspace workspace;
   sampler.build(f, options.algorithm, workspace);
@@ -80,19 +83,23 @@ TreeCounts count_trees(const Problem& problem, Root root, const SampleOptions& o
   return counts;
 }
 
-using Case = std::pair<Algorithm, Root>;
+struct Case {
+  Algorithm algorithm;
+  Root root;
+  TreeFamily family = TreeFamily::kAll;
+};
 
 class ExactSamplers : public testing::TestWithParam<Case> {};
 
 TEST_P(ExactSamplers, DrawFromTheLaw) {
-  const auto& [algorithm, root] = GetParam();
+  const auto& [algorithm, root, family] = GetParam();
   int tested = 0;
   for (const auto& [name, problem] : graphs()) {
     SCOPED_TRACE(name);
-    if (!factored(problem, root).outcome().ok()) continue;
+    if (!factored(problem, root, family).outcome().ok()) continue;
     const SampleOptions options{algorithm, 11, 0};
-    const TreeCounts counts = count_trees(problem, root, options, kTrees);
-    EXPECT_GT(law::tree_law_p(problem, root, counts), kAlpha);
+    const TreeCounts counts = count_trees(problem, root, options, kTrees, family);
+    EXPECT_GT(law::tree_law_p(problem, root, counts, family), kAlpha);
     ++tested;
   }
   EXPECT_GE(tested, 12);
@@ -100,20 +107,22 @@ TEST_P(ExactSamplers, DrawFromTheLaw) {
 
 // One possible tree: no statistics needed.
 TEST_P(ExactSamplers, DrawTheOnlyTree) {
-  const auto& [algorithm, root] = GetParam();
+  const auto& [algorithm, root, family] = GetParam();
   const int n = 5;
   Problem chain{n, std::vector<double>(36, kForbidden)};
   const Tree only{0, 1, 2, 2, 4};
   for (std::size_t m = 1; m <= 5; ++m) {
     chain.scores[static_cast<std::size_t>(only[m - 1]) * 6 + m] = -40.0 * static_cast<double>(m);
   }
-  const TreeCounts counts = count_trees(chain, root, {algorithm, 1, 0}, 100);
+  const TreeCounts counts = count_trees(chain, root, {algorithm, 1, 0}, 100, family);
   EXPECT_EQ(counts, (TreeCounts{{only, 100.0}}));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ExactSamplers,
                          testing::Values(Case{Algorithm::kAuto, Root::kSingle},
                                          Case{Algorithm::kAuto, Root::kMulti},
+                                         Case{Algorithm::kAuto, Root::kSingle, kProjective},
+                                         Case{Algorithm::kAuto, Root::kMulti, kProjective},
                                          Case{Algorithm::kElimination, Root::kSingle},
                                          Case{Algorithm::kElimination, Root::kMulti},
                                          Case{Algorithm::kColbourn, Root::kSingle},
@@ -122,9 +131,11 @@ INSTANTIATE_TEST_SUITE_P(All, ExactSamplers,
                                          Case{Algorithm::kWilsonMarginal, Root::kSingle},
                                          Case{Algorithm::kWilsonReject, Root::kSingle}),
                          [](const auto& param_info) {
-                           std::string label(to_string(param_info.param.first));
+                           const Case& one = param_info.param;
+                           std::string label(to_string(one.algorithm));
                            std::replace(label.begin(), label.end(), '-', '_');
-                           return label + "_" + name(param_info.param.second);
+                           return label + "_" + name(one.root) +
+                                  (one.family == kProjective ? "_projective" : "");
                          });
 
 TEST(WrongSamplers, WilsonRcIsRejectedOnThePapersGraph) {
@@ -134,6 +145,70 @@ TEST(WrongSamplers, WilsonRcIsRejectedOnThePapersGraph) {
   EXPECT_LT(law::tree_law_p(problem, Root::kSingle, counts), kAlpha);
   // The tree rooted at C comes half of the time instead of a third of it.
   EXPECT_NEAR(counts.at(Tree{2, 3, 0}) / static_cast<double>(kTrees), 0.5, 0.01);
+}
+
+// Walks down the chart that are nearly right. The law of all trees, and choices that forget a
+// factor: the edge inside a split, or the rest of the span.
+enum class ChartFault { kNone, kForgetsTheRest, kUniformSplit };
+
+Tree walk_chart(const detail::ChartView<const double>& c, ChartFault fault,
+                detail::Stream& stream) {
+  using detail::ChartCell;
+  const detail::ChartShape& shape = c.shape();
+  Tree heads(static_cast<std::size_t>(shape.size + shape.first - 1));
+  std::vector<ChartCell> pending;
+  const auto attach = [&](int m, int h) {
+    heads[static_cast<std::size_t>(m + shape.first - 1)] = h < 0 ? 0 : h + shape.first;
+  };
+  const auto push = [&](const ChartCell& cell) { pending.push_back(cell); };
+  detail::start_walk(shape, attach, push);
+  while (!pending.empty()) {
+    const ChartCell cell = pending.back();
+    pending.pop_back();
+    std::vector<double> weights;
+    for (int e = 0; e < detail::choice_count(shape, cell); ++e) {
+      if (cell.kind == ChartCell::kRoot) {
+        weights.push_back(c.root_term(e));
+      } else {
+        const auto products = detail::products_of(c, cell);
+        double w = products(e);
+        if (fault == ChartFault::kForgetsTheRest && cell.kind == ChartCell::kRightSpan) {
+          w = products.a[e * products.up];
+        }
+        if (fault == ChartFault::kUniformSplit && cell.kind == ChartCell::kSplitSpan) w = w > 0;
+        weights.push_back(w);
+      }
+    }
+    double total = 0;
+    for (const double w : weights) total += w;
+    double u = stream.uniform() * total;
+    std::size_t e = 0;
+    while (e + 1 < weights.size() && u >= weights[e]) u -= weights[e++];
+    detail::take_choice(shape, cell, static_cast<int>(e), attach, push);
+  }
+  return heads;
+}
+
+TEST(WrongSamplers, WrongWalksDownTheChartAreRejected) {
+  const Problem problem = oracle::gaussian(5, 1.5, 14);
+  for (const Root root : {Root::kSingle, Root::kMulti}) {
+    const Factorization f = factored(problem, root, kProjective);
+    const auto view = detail::Access::data(f).chart.view();
+    for (const ChartFault fault :
+         {ChartFault::kNone, ChartFault::kForgetsTheRest, ChartFault::kUniformSplit}) {
+      TreeCounts counts;
+      for (std::uint32_t s = 0; s < kTrees; ++s) {
+        detail::Stream stream(detail::stream_key(11, 0), s, detail::Purpose::kTree);
+        counts[walk_chart(view, fault, stream)] += 1;
+      }
+      EXPECT_EQ(law::tree_law_p(problem, root, counts, kProjective) > kAlpha,
+                fault == ChartFault::kNone)
+          << static_cast<int>(fault);
+    }
+    // The trees of the other family have another law.
+    const TreeCounts counts = count_trees(problem, root, {Algorithm::kAuto, 11, 0}, kTrees);
+    EXPECT_LT(law::tree_law_p(problem, root, counts, kProjective), kAlpha);
+  }
 }
 
 // The edges out of ROOT are so much heavier, or lighter, than the others that their weights do not

@@ -13,6 +13,7 @@
 
 #include "taproot/sample.h"
 #include "testing/oracle.h"
+#include "testing/projective.h"
 
 namespace taproot::law {
 
@@ -48,18 +49,25 @@ inline double chi_square_p(const std::vector<double>& expected, const std::vecto
   return bins < 2 ? 1.0 : boost::math::gamma_q((bins - 1) / 2.0, statistic / 2);
 }
 
+/// The trees of a family with their probabilities, as the oracle enumerates them.
+inline std::vector<std::pair<Tree, double>> trees_of(const oracle::Problem& problem,
+                                                     oracle::Root root, TreeFamily family) {
+  return family == TreeFamily::kProjective ? oracle::projective_trees(problem, root)
+                                           : oracle::all_trees(problem, root);
+}
+
 /// Counts of trees, by their heads.
 using TreeCounts = std::map<Tree, double>;
 
 /// p-value of the counts under the law that the oracle enumerates. A tree it does not know gives 0.
 inline double tree_law_p(const oracle::Problem& problem, oracle::Root root,
-                         const TreeCounts& counts) {
+                         const TreeCounts& counts, TreeFamily family = TreeFamily::kAll) {
   double total = 0;
   for (const auto& [tree, count] : counts) total += count;
   std::vector<double> expected;
   std::vector<double> seen;
   std::size_t known = 0;
-  for (const auto& [heads, probability] : oracle::all_trees(problem, root)) {
+  for (const auto& [heads, probability] : trees_of(problem, root, family)) {
     const auto found = counts.find(heads);
     expected.push_back(probability * total);
     seen.push_back(found == counts.end() ? 0 : found->second);

@@ -139,39 +139,45 @@ inline std::vector<double> inclusion_probabilities(const Trees& trees, std::size
   }
 }
 
-inline void find_trees(const oracle::Problem& problem, oracle::Root root, Tree& heads,
-                       std::vector<Tree>& found) {
+inline void find_trees(const oracle::Problem& problem, oracle::Root root, TreeFamily family,
+                       Tree& heads, std::vector<Tree>& found) {
   const auto side = static_cast<std::size_t>(problem.n) + 1;
   if (heads.size() + 1 == side) {
-    if (is_tree(heads, rule(root))) found.push_back(heads);
+    if (!is_tree(heads, rule(root))) return;
+    if (family == TreeFamily::kAll || oracle::is_projective(heads)) found.push_back(heads);
     return;
   }
   const std::size_t m = heads.size() + 1;
   for (std::size_t h = 0; h < side; ++h) {
     if (h == m || problem.scores[h * side + m] == -HUGE_VAL) continue;
     heads.push_back(static_cast<std::int32_t>(h));
-    find_trees(problem, root, heads, found);
+    find_trees(problem, root, family, heads, found);
     heads.pop_back();
   }
 }
 
-/// Every tree whose edges are allowed, sorted, by trying all heads word by word. For any n, if few
-/// words have a choice.
-inline std::vector<Tree> allowed_trees(const oracle::Problem& problem, oracle::Root root) {
+/// Every tree of the family whose edges are allowed, sorted, by trying all heads word by word. For
+/// any n, if few words have a choice.
+inline std::vector<Tree> allowed_trees(const oracle::Problem& problem, oracle::Root root,
+                                       TreeFamily family) {
   std::vector<Tree> found;
   Tree heads;
-  find_trees(problem, root, heads, found);
+  find_trees(problem, root, family, heads, found);
   return found;
 }
 
 /// N(0, sigma^2) on m / 2 -> m and, for every seventh word, on edges from any two others. So long
 /// that a trie has its laws from rows where they are good enough (n > 30), and yet with few trees.
-inline oracle::Problem few_choices(int n, double sigma, std::uint64_t seed) {
+/// For projective trees likewise on m - 1 -> m, and on edges from two words shortly before.
+inline oracle::Problem few_choices(int n, double sigma, std::uint64_t seed, TreeFamily family) {
+  const bool projective = family == TreeFamily::kProjective;
   oracle::Problem problem = oracle::gaussian(n, sigma, seed);
   for (int h = 0; h <= n; ++h) {
     for (int m = 1; m <= n; ++m) {
-      const bool extra = m % 7 == 0 && (h == (5 * m + 3) % n + 1 || h == (3 * m + 1) % n + 1);
-      if (h != m / 2 && !extra)
+      const bool extra =
+          m % 7 == 0 && (projective ? h == m - 2 || h == m - 5
+                                    : h == (5 * m + 3) % n + 1 || h == (3 * m + 1) % n + 1);
+      if (h != (projective ? m - 1 : m / 2) && !extra)
         problem.scores[static_cast<std::size_t>(h * (n + 1) + m)] = -HUGE_VAL;
     }
   }
@@ -181,9 +187,9 @@ inline oracle::Problem few_choices(int n, double sigma, std::uint64_t seed) {
 /// Samples of one problem by one algorithm; number `sentence` is independent of the others.
 class WithoutReplacementDraws {
  public:
-  WithoutReplacementDraws(const oracle::Problem& problem, oracle::Root root,
+  WithoutReplacementDraws(const oracle::Problem& problem, oracle::Root root, TreeFamily family,
                           WithoutReplacementAlgorithm algorithm, std::uint64_t seed = 17)
-      : f_(factored(problem, root)), options_{.algorithm = algorithm, .seed = seed} {}
+      : f_(factored(problem, root, family)), options_{.algorithm = algorithm, .seed = seed} {}
 
   const WithoutReplacementSample& operator()(std::uint32_t sentence, std::size_t k) {
     sampler_.build(f_, options_, sentence, workspace_);
@@ -208,22 +214,33 @@ inline std::vector<std::size_t> indices(const WithoutReplacementSample& sample,
   return result;
 }
 
-using WithoutReplacementCase = std::pair<WithoutReplacementAlgorithm, oracle::Root>;
+struct WithoutReplacementCase {
+  WithoutReplacementAlgorithm algorithm;
+  oracle::Root root;
+  TreeFamily family;
+};
 
 inline std::vector<WithoutReplacementCase> without_replacement_cases() {
   std::vector<WithoutReplacementCase> cases;
-  for (const auto algorithm :
-       {WithoutReplacementAlgorithm::kAuto, WithoutReplacementAlgorithm::kTrie,
-        WithoutReplacementAlgorithm::kBeam, WithoutReplacementAlgorithm::kList}) {
-    for (const auto root : {oracle::Root::kSingle, oracle::Root::kMulti}) {
-      cases.emplace_back(algorithm, root);
+  for (const auto family : {TreeFamily::kAll, TreeFamily::kProjective}) {
+    for (const auto algorithm :
+         {WithoutReplacementAlgorithm::kAuto, WithoutReplacementAlgorithm::kTrie,
+          WithoutReplacementAlgorithm::kBeam, WithoutReplacementAlgorithm::kList}) {
+      if (family == TreeFamily::kProjective && algorithm == WithoutReplacementAlgorithm::kList) {
+        continue;  // It has no list.
+      }
+      for (const auto root : {oracle::Root::kSingle, oracle::Root::kMulti}) {
+        cases.push_back({algorithm, root, family});
+      }
     }
   }
   return cases;
 }
 
 inline std::string case_name(const testing::TestParamInfo<WithoutReplacementCase>& param_info) {
-  return std::string(to_string(param_info.param.first)) + "_" + name(param_info.param.second);
+  const auto& [algorithm, root, family] = param_info.param;
+  return std::string(to_string(algorithm)) + "_" + name(root) +
+         (family == TreeFamily::kProjective ? "_projective" : "");
 }
 
 }  // namespace taproot::law

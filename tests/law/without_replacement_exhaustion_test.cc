@@ -21,10 +21,10 @@ constexpr std::uint32_t kSamples = 20000;
 class WithoutReplacementExhaustion : public testing::TestWithParam<law::WithoutReplacementCase> {
  protected:
   void expect_all(const Problem& problem) {
-    const auto& [algorithm, root] = GetParam();
-    const std::vector<Tree> trees = law::allowed_trees(problem, root);
+    const auto& [algorithm, root, family] = GetParam();
+    const std::vector<Tree> trees = law::allowed_trees(problem, root, family);
     if (trees.empty()) return;
-    WithoutReplacementDraws draws(problem, root, algorithm);
+    WithoutReplacementDraws draws(problem, root, family, algorithm);
     const WithoutReplacementSample& sample = draws(1, kAll);
     if (algorithm == WithoutReplacementAlgorithm::kList &&
         sample.status == Status::kNumericalLoss) {
@@ -59,31 +59,31 @@ class WithoutReplacementExhaustion : public testing::TestWithParam<law::WithoutR
 };
 
 TEST_P(WithoutReplacementExhaustion, OfDenseGraphs) {
-  const int longest = GetParam().first == WithoutReplacementAlgorithm::kList ? 5 : 6;
+  const int longest = GetParam().algorithm == WithoutReplacementAlgorithm::kList ? 5 : 6;
   for (int n = 1; n <= longest; ++n) {
     SCOPED_TRACE(n);
     expect_all(oracle::gaussian(n, 1, static_cast<std::uint64_t>(50 + n)));
     if (n <= 5) expect_all(oracle::heavy_tailed(n, static_cast<std::uint64_t>(60 + n)));
     if (n <= 5) expect_all(oracle::attractor_pairs(n, 30, static_cast<std::uint64_t>(70 + n)));
   }
-  EXPECT_GE(complete_, GetParam().first == WithoutReplacementAlgorithm::kList ? 4 : 16);
+  EXPECT_GE(complete_, GetParam().algorithm == WithoutReplacementAlgorithm::kList ? 4 : 16);
 }
 
 TEST_P(WithoutReplacementExhaustion, OfLongerSparseGraphs) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
     expect_all(oracle::near_empty_columns(12, seed));
-    expect_all(law::few_choices(36, 1, seed));
+    expect_all(law::few_choices(36, 1, seed, GetParam().family));
   }
   EXPECT_GE(most_, 30U);
-  EXPECT_GE(complete_, GetParam().first == WithoutReplacementAlgorithm::kList ? 4 : 12);
+  EXPECT_GE(complete_, GetParam().algorithm == WithoutReplacementAlgorithm::kList ? 4 : 12);
 }
 
 // Which tree comes first, and which is left to the end: the one that all others include.
 TEST_P(WithoutReplacementExhaustion, HasTheLawOfTheFirstAndTheLast) {
-  const auto& [algorithm, root] = GetParam();
+  const auto& [algorithm, root, family] = GetParam();
   for (const auto& problem : {oracle::gaussian(3, 1, 81), oracle::attractor_pairs(3, 2, 82)}) {
-    const Trees trees = oracle::all_trees(problem, root);
+    const Trees trees = law::trees_of(problem, root, family);
     const law::TreeIndex index(trees);
     const auto pi = law::inclusion_probabilities(trees, trees.size() - 1);
     ASSERT_NEAR(std::accumulate(pi.begin(), pi.end(), 1.0), static_cast<double>(trees.size()),
@@ -94,7 +94,7 @@ TEST_P(WithoutReplacementExhaustion, HasTheLawOfTheFirstAndTheLast) {
       first_expected.push_back(kSamples * trees[t].second);
       last_expected.push_back(kSamples * (1 - pi[t]));
     }
-    WithoutReplacementDraws draws(problem, root, algorithm);
+    WithoutReplacementDraws draws(problem, root, family, algorithm);
     for (std::uint32_t s = 0; s < kSamples; ++s) {
       const WithoutReplacementSample& sample = draws(s, kAll);
       ASSERT_EQ(sample.size(), trees.size());

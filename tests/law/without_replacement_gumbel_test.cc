@@ -45,10 +45,10 @@ std::vector<std::vector<double>> perturb_all(const Trees& trees, std::size_t ord
 class WithoutReplacementGumbels : public testing::TestWithParam<law::WithoutReplacementCase> {};
 
 TEST_P(WithoutReplacementGumbels, AreThoseOfAllTrees) {
-  const auto& [algorithm, root] = GetParam();
+  const auto& [algorithm, root, family] = GetParam();
   for (const auto& problem : {oracle::gaussian(4, 1.5, 31), oracle::attractor_pairs(4, 3, 32)}) {
-    const auto all = perturb_all(oracle::all_trees(problem, root), 6);
-    WithoutReplacementDraws draws(problem, root, algorithm);
+    const auto all = perturb_all(law::trees_of(problem, root, family), 6);
+    WithoutReplacementDraws draws(problem, root, family, algorithm);
     for (const std::size_t k : {2U, 5U}) {
       std::vector<double> first, last, kappa;
       for (std::uint32_t s = 0; s < kSamples; ++s) {
@@ -70,12 +70,12 @@ TEST_P(WithoutReplacementGumbels, AreThoseOfAllTrees) {
 // Gumbels say more than their own law: whether a tree has the largest is independent of how large
 // it is, and gumbel - log p is what was added to that tree.
 TEST_P(WithoutReplacementGumbels, AreIndependentOfTheFirstTree) {
-  const auto& [algorithm, root] = GetParam();
+  const auto& [algorithm, root, family] = GetParam();
   const Problem problem = oracle::gaussian(4, 1.5, 31);
-  const Trees trees = oracle::all_trees(problem, root);
+  const Trees trees = law::trees_of(problem, root, family);
   const auto best = std::max_element(
       trees.begin(), trees.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  WithoutReplacementDraws draws(problem, root, algorithm);
+  WithoutReplacementDraws draws(problem, root, family, algorithm);
   std::vector<double> of_best, of_others;
   for (std::uint32_t s = 0; s < kSamples; ++s) {
     const WithoutReplacementSample& sample = draws(s, 1);
@@ -119,9 +119,9 @@ std::vector<double> estimates(WithoutReplacementDraws& draws, std::size_t k, con
 }
 
 TEST_P(WithoutReplacementGumbels, MakeWeightsThatSumToOneOnAverage) {
-  const auto& [algorithm, root] = GetParam();
+  const auto& [algorithm, root, family] = GetParam();
   for (const auto& problem : {oracle::gaussian(4, 1.5, 33), oracle::attractor_pairs(4, 3, 34)}) {
-    WithoutReplacementDraws draws(problem, root, algorithm);
+    WithoutReplacementDraws draws(problem, root, family, algorithm);
     for (const std::size_t k : {2U, 3U, 5U}) {
       std::vector<double> sums;
       for (std::uint32_t s = 0; s < kSamples; ++s) {
@@ -141,11 +141,11 @@ TEST_P(WithoutReplacementGumbels, MakeWeightsThatSumToOneOnAverage) {
 }
 
 TEST_P(WithoutReplacementGumbels, MakeUnbiasedEstimates) {
-  const auto& [algorithm, root] = GetParam();
+  const auto& [algorithm, root, family] = GetParam();
   const Problem problem = oracle::gaussian(4, 1.5, 35);
-  const Trees trees = oracle::all_trees(problem, root);
+  const Trees trees = law::trees_of(problem, root, family);
   const Tree reference = trees[trees.size() / 2].first;
-  WithoutReplacementDraws draws(problem, root, algorithm);
+  WithoutReplacementDraws draws(problem, root, family, algorithm);
   for (const std::size_t k : {2U, 5U, 10U}) {
     const auto values = estimates(draws, k, reference, false, kSamples);
     EXPECT_LT(std::abs(law::standard_errors(values, expected_agreement(trees, reference))),
@@ -166,7 +166,8 @@ TEST(NormalizedEstimates, LoseTheirBiasWithMoreTrees) {
         std::max_element(trees.begin(), trees.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     const double exact = expected_agreement(trees, best->first);
-    WithoutReplacementDraws draws(problem, root, WithoutReplacementAlgorithm::kAuto);
+    WithoutReplacementDraws draws(problem, root, TreeFamily::kAll,
+                                  WithoutReplacementAlgorithm::kAuto);
     double last = HUGE_VAL;
     for (const std::size_t k : {2U, 8U, 30U}) {
       const auto values = estimates(draws, k, best->first, true, k == 30 ? 20000 : 60000);

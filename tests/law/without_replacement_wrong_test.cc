@@ -94,14 +94,19 @@ Drawn draw_beam(const TwoLevels& two, std::size_t k, BeamFault fault, std::uint3
   return drawn;
 }
 
+struct Where {
+  Root root;
+  TreeFamily family;
+};
+
 struct Verdict {
   double order;            // p-value of the pairs
   double gumbel;           // of the first Gumbel
   double standard_errors;  // of the sum of p / q from 1
 };
 
-Verdict judge_beam(BeamFault fault, Root root) {
-  const Trees trees = oracle::all_trees(oracle::gaussian(4, 1.5, 91), root);
+Verdict judge_beam(BeamFault fault, const Where& where) {
+  const Trees trees = law::trees_of(oracle::gaussian(4, 1.5, 91), where.root, where.family);
   const TwoLevels two(trees);
   law::OrderedCounts counts(trees, kPair);
   std::vector<double> first;
@@ -120,12 +125,12 @@ Verdict judge_beam(BeamFault fault, Root root) {
                         law::ks_p(first, [](double g) { return std::exp(-std::exp(-g)); }),
                         law::standard_errors(sums, 1)};
   std::printf("beam fault %d %s: order p %.3g, gumbel p %.3g, weights %.1f standard errors\n",
-              static_cast<int>(fault), name(root), verdict.order, verdict.gumbel,
+              static_cast<int>(fault), name(where.root), verdict.order, verdict.gumbel,
               verdict.standard_errors);
   return verdict;
 }
 
-class WrongDistinct : public testing::TestWithParam<Root> {};
+class WrongDistinct : public testing::TestWithParam<Where> {};
 
 TEST_P(WrongDistinct, TheRightBeamPasses) {
   const Verdict verdict = judge_beam(BeamFault::kNone, GetParam());
@@ -179,13 +184,15 @@ std::vector<std::size_t> draw_trie(const TwoLevels& two, std::size_t k, TrieFaul
 }
 
 TEST_P(WrongDistinct, TriesThatForgetAreRejected) {
-  const Trees trees = oracle::all_trees(oracle::gaussian(4, 1.5, 92), GetParam());
+  const Trees trees =
+      law::trees_of(oracle::gaussian(4, 1.5, 92), GetParam().root, GetParam().family);
   const TwoLevels two(trees);
   for (const auto fault : {TrieFault::kNone, TrieFault::kKeepsLeaf, TrieFault::kStaleParent}) {
     law::OrderedCounts counts(trees, kPair);
     for (std::uint32_t s = 0; s < kSamples; ++s) counts.add(draw_trie(two, kPair, fault, s));
     const double p = counts.p_value();
-    std::printf("trie fault %d %s: order p %.3g\n", static_cast<int>(fault), name(GetParam()), p);
+    std::printf("trie fault %d %s: order p %.3g\n", static_cast<int>(fault), name(GetParam().root),
+                p);
     if (fault == TrieFault::kNone) {
       EXPECT_GT(p, kAlpha);
     } else {
@@ -197,9 +204,10 @@ TEST_P(WrongDistinct, TriesThatForgetAreRejected) {
 // One sample in five sorted by probability is enough.
 TEST_P(WrongDistinct, ASortedSampleIsRejected) {
   const auto problem = oracle::gaussian(4, 1.5, 93);
-  const Trees trees = oracle::all_trees(problem, GetParam());
+  const Trees trees = law::trees_of(problem, GetParam().root, GetParam().family);
   const law::TreeIndex index(trees);
-  law::WithoutReplacementDraws draws(problem, GetParam(), WithoutReplacementAlgorithm::kAuto);
+  law::WithoutReplacementDraws draws(problem, GetParam().root, GetParam().family,
+                                     WithoutReplacementAlgorithm::kAuto);
   for (const std::uint32_t every : {0U, 5U}) {
     law::OrderedCounts counts(trees, kPair);
     for (std::uint32_t s = 0; s < kSamples; ++s) {
@@ -210,13 +218,20 @@ TEST_P(WrongDistinct, ASortedSampleIsRejected) {
       counts.add(drawn);
     }
     const double p = counts.p_value();
-    std::printf("one in %u sorted, %s: order p %.3g\n", every, name(GetParam()), p);
+    std::printf("one in %u sorted, %s: order p %.3g\n", every, name(GetParam().root), p);
     EXPECT_EQ(p > kAlpha, every == 0);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, WrongDistinct, testing::Values(Root::kSingle, Root::kMulti),
-                         [](const auto& param_info) { return name(param_info.param); });
+INSTANTIATE_TEST_SUITE_P(All, WrongDistinct,
+                         testing::Values(Where{Root::kSingle, TreeFamily::kAll},
+                                         Where{Root::kMulti, TreeFamily::kAll},
+                                         Where{Root::kSingle, TreeFamily::kProjective},
+                                         Where{Root::kMulti, TreeFamily::kProjective}),
+                         [](const auto& param_info) {
+                           return std::string(name(param_info.param.root)) + "_" +
+                                  std::string(to_string(param_info.param.family));
+                         });
 
 }  // namespace
 }  // namespace taproot

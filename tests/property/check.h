@@ -22,8 +22,9 @@ inline RootRule rule(oracle::Root root) {
   return root == oracle::Root::kSingle ? RootRule::kSingle : RootRule::kMulti;
 }
 
-inline Factorization factored(const oracle::Problem& problem, oracle::Root root) {
-  return eliminate(ScoreView(problem.scores.data(), problem.n), rule(root));
+inline Factorization factored(const oracle::Problem& problem, oracle::Root root,
+                              TreeFamily family = TreeFamily::kAll) {
+  return factorize(ScoreView(problem.scores.data(), problem.n), rule(root), family);
 }
 
 /// The promise: |logZ| to 1e-12 relative, marginals to 1e-13 absolute, entropy to 1e-11 relative.

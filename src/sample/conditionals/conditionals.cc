@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sample/conditionals/conditionals.h"
-#include "core/format.h"
 
 #include <algorithm>
 #include <numeric>
@@ -11,6 +10,7 @@
 #include "reverse/reverse_scratch.h"
 #include "sample/conditionals/weights_by_modifier.h"
 #include "sample/sample_scratch.h"
+#include "sample/weight_range.h"
 #include "scores/weights.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -41,25 +41,6 @@ namespace taproot::detail {
 
 HWY_EXPORT(inverse_row);
 
-namespace {
-
-// The base-2 logarithm of the ratio of the largest to the smallest of some scores' exponentials.
-class ScoreRange {
- public:
-  void add(double score) {
-    if (score == -HUGE_VAL) return;
-    high_ = std::max(high_, score);
-    low_ = std::min(low_, score);
-  }
-  double bits() const { return high_ > low_ ? (high_ - low_) * 1.4427 : 0.0; }
-
- private:
-  double high_ = -HUGE_VAL;
-  double low_ = HUGE_VAL;
-};
-
-}  // namespace
-
 void Conditionals::to_nodes(const std::int32_t* heads, std::int32_t* node_heads) const {
   for (int i = 1; i <= n(); ++i) node_heads[i] = node_[heads[word(i) - 1]];
 }
@@ -71,26 +52,14 @@ void Conditionals::to_words(const std::int32_t* node_heads, std::int32_t* heads)
 // Orders the words by how much of its column's weight the largest entry has, which takes no
 // elimination, and finds out whether the ranges of the columns fit into double.
 void Conditionals::build_order(const double* by_word, Scratch& scratch) {
-  const ScoreTable& table = data_->table;
   double* certainty = scratch.get<SampleScratch>().certainty.resize(ld());
-  double bits = 0;
   for (int m = 1; m <= n(); ++m) {
     const double* column = MatrixView(by_word, ld()).row(m);
     const double sum = std::accumulate(column, column + nodes(), 0.0);
     const double top = *std::max_element(column, column + nodes());
     certainty[m] = sum > 0 ? top / sum : 1.0;  // A word without word heads can only be the root.
-    ScoreRange range;
-    for (int h = single() ? 1 : 0; h <= n(); ++h) range.add(table.row(h)[m]);
-    bits += range.bits();
   }
-  if (single()) {
-    // Given its root, a tree lacks the root's column, so the scales of the columns must be removed
-    // before the scores of roots are compared.
-    ScoreRange range;
-    for (int m = 1; m <= n(); ++m) range.add(scaled_score(table, 0, m));
-    bits += range.bits();
-  }
-  fits_double_ = data_->tame && bits + (n() + 1) * std::log2(n() + 1) <= kFittingBits;
+  fits_double_ = data_->tame && taproot::detail::fits_double(data_->table);
   std::int32_t* order = order_.resize(nodes());
   std::iota(order, order + nodes(), 0);
   std::stable_sort(order + 1, order + nodes(),

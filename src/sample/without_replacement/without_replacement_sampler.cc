@@ -4,11 +4,11 @@
 
 #include "core/check.h"
 #include "query/query.h"
-#include "sample/without_replacement/beam.h"
+#include "sample/algorithm.h"
+#include "sample/without_replacement/decider.h"
 #include "sample/without_replacement/gumbel.h"
 #include "sample/without_replacement/list.h"
 #include "sample/without_replacement/tree_set.h"
-#include "sample/without_replacement/trie.h"
 #include "sample/without_replacement/weight.h"
 #include "taproot/sample.h"
 #include "taproot/without_replacement.h"
@@ -16,7 +16,7 @@
 namespace taproot {
 struct WithoutReplacementSampler::State {
   // Where the next tree comes from.
-  enum class Source : std::uint8_t { kRepeats, kTrie, kWideTrie, kList, kBeam };
+  enum class Source : std::uint8_t { kRepeats, kTrie, kList, kBeam };
 
   const detail::FactorData* data = nullptr;
   WithoutReplacementOptions options;
@@ -30,12 +30,10 @@ struct WithoutReplacementSampler::State {
   std::uint32_t attempts = 0;
   detail::Buffer<std::int32_t> heads;
   Sampler sampler;
-  detail::Conditionals conditionals;
-  detail::Trie<double> trie;
-  detail::Trie<detail::Wide> wide_trie;
+  std::unique_ptr<detail::Decider> deciders[2];  // One for each family, made when it is needed.
+  detail::Decider* decider = nullptr;
+  detail::Conditionals conditionals;  // For the list.
   detail::List list;
-  detail::Beam<double> beam;
-  detail::Beam<detail::Wide> wide_beam;
 
   // If something throws on the way, the sampler counts as not built.
   class Guard {
@@ -54,9 +52,8 @@ struct WithoutReplacementSampler::State {
   };
 
   void start(Workspace& workspace);
+  void choose_decider();
   void hand_over(detail::Scratch& scratch);
-  template <typename T>
-  void fill_trie(detail::Trie<T>& into, detail::Scratch& scratch);
   double log_left(detail::Scratch& scratch);
   bool sample(Workspace& workspace);
   void sample_beam(std::size_t k, WithoutReplacementSample& out, detail::Scratch& scratch);
@@ -80,13 +77,17 @@ void WithoutReplacementSampler::build(const Factorization& f,
   const detail::FactorData& data = detail::require_ok(f);
   detail::require(to_string(options.algorithm) != "unknown", "WithoutReplacementSampler::build",
                   "there is no such algorithm");
+  detail::require_goes_with(options.algorithm, data.family, "WithoutReplacementSampler::build");
   s.options = options;
   s.id = id;
   s.key = detail::stream_key(options.seed, id);
   s.data = &data;
+  s.choose_decider();
   if (options.algorithm == WithoutReplacementAlgorithm::kAuto) {
     s.sampler.build(f, Algorithm::kAuto, workspace);
-  } else if (options.algorithm != WithoutReplacementAlgorithm::kTrie) {
+  } else if (options.algorithm == WithoutReplacementAlgorithm::kBeam) {
+    s.decider->build(data, detail::Access::scratch(workspace));
+  } else if (options.algorithm == WithoutReplacementAlgorithm::kList) {
     s.conditionals.build(data, detail::Access::scratch(workspace));
   }
   s.start(workspace);
@@ -117,22 +118,17 @@ void WithoutReplacementSampler::State::start(Workspace& workspace) {
   }
 }
 
-// From repeats to the trie.
-void WithoutReplacementSampler::State::hand_over(detail::Scratch& scratch) {
-  conditionals.build(*data, scratch);
-  if (conditionals.is_wide()) {
-    fill_trie(wide_trie, scratch);
-    source = Source::kWideTrie;
-  } else {
-    fill_trie(trie, scratch);
-    source = Source::kTrie;
-  }
+void WithoutReplacementSampler::State::choose_decider() {
+  auto& made = deciders[data->family == TreeFamily::kProjective ? 1 : 0];
+  if (made == nullptr) made = detail::make_decider(data->family);
+  decider = made.get();
 }
 
-template <typename T>
-void WithoutReplacementSampler::State::fill_trie(detail::Trie<T>& into, detail::Scratch& scratch) {
-  into.build(conditionals, options.memory_limit);
-  for (std::size_t t = 0; t < sampled.size(); ++t) into.insert(sampled[t], scratch);
+// From repeats to the trie.
+void WithoutReplacementSampler::State::hand_over(detail::Scratch& scratch) {
+  decider->build(*data, scratch);
+  decider->start_trie(sampled, options.memory_limit, scratch);
+  source = Source::kTrie;
 }
 
 // log of the mass of the trees not sampled yet, -inf only if there are none (list: or if what is
@@ -143,13 +139,7 @@ double WithoutReplacementSampler::State::log_left(detail::Scratch& scratch) {
     if (1 - mass_sampled >= least_left()) return std::log1p(-mass_sampled);
     hand_over(scratch);
   }
-  if (source == Source::kTrie && trie.left() < detail::kLeastInDouble &&
-      !conditionals.fits_double()) {
-    conditionals.widen(scratch);
-    fill_trie(wide_trie, scratch);
-    source = Source::kWideTrie;
-  }
-  return source == Source::kTrie ? detail::log_of(trie.left()) : detail::log_of(wide_trie.left());
+  return decider->log_left(sampled, scratch);
 }
 
 // Samples a new tree into `heads`. False if it takes another source, or list has lost the rest.
@@ -169,10 +159,8 @@ bool WithoutReplacementSampler::State::sample(Workspace& workspace) {
   detail::Stream stream(key, attempts++, detail::Purpose::kTree);
   if (source == Source::kList) {
     if (!list.sample(stream, scratch, heads.data())) return false;
-  } else if (source == Source::kTrie) {
-    trie.sample(stream, scratch, heads.data());
   } else {
-    wide_trie.sample(stream, scratch, heads.data());
+    decider->sample(stream, scratch, heads.data());
   }
   const bool is_new = sampled.add(heads.data());
   TAPROOT_ASSERT(is_new);
@@ -232,41 +220,16 @@ std::size_t WithoutReplacementSampler::size() const { return state_->sampled.siz
 Status WithoutReplacementSampler::status() const { return state_->status; }
 
 std::size_t WithoutReplacementSampler::memory() const {
-  switch (state_->source) {
-    case State::Source::kTrie:
-      return state_->trie.bytes();
-    case State::Source::kWideTrie:
-      return state_->wide_trie.bytes();
-    default:
-      return 0;
-  }
+  return state_->source == State::Source::kTrie ? state_->decider->trie_bytes() : 0;
 }
 
 void WithoutReplacementSampler::State::sample_beam(std::size_t k, WithoutReplacementSample& out,
                                                    detail::Scratch& scratch) {
-  k = std::min(k, (std::size_t{1} << 31) - 2);  // States are numbered in 31 bits.
-  const auto take = [&](auto& from) {
-    from.run(conditionals, k + 1, key, scratch);
-    const std::size_t size = std::min(k, from.size());
-    out.exhausted = from.size() <= k;
-    out.kappa = out.exhausted ? -HUGE_VAL : from.gumbel(k);
-    out.memory = from.bytes();
-    const auto n = static_cast<std::size_t>(data->table.n);
-    out.heads.resize(size * n);
-    from.heads(size, out.heads.data());
-    for (std::size_t i = 0; i < size; ++i) {
-      out.log_prob.push_back(detail::tree_log_prob(*data, out.heads.data() + i * n));
-      out.gumbel.push_back(from.gumbel(i));
-    }
-  };
-  if (!conditionals.is_wide()) {
-    take(beam);
-    if (out.kappa >= detail::kLeastGumbelInDouble || conditionals.fits_double()) return;
-    conditionals.widen(scratch);
-    out.log_prob.clear();
-    out.gumbel.clear();
+  decider->sample_beam(k, key, out, scratch);
+  const auto n = static_cast<std::size_t>(data->table.n);
+  for (std::size_t i = 0; i < out.gumbel.size(); ++i) {
+    out.log_prob.push_back(detail::tree_log_prob(*data, out.heads.data() + i * n));
   }
-  take(wide_beam);
 }
 
 void WithoutReplacementSampler::sample(std::size_t k, WithoutReplacementSample& out,

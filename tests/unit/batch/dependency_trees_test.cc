@@ -17,12 +17,18 @@
 namespace taproot {
 namespace {
 
-class Batch : public testing::TestWithParam<RootRule> {
+class Batch : public testing::TestWithParam<Rules> {
  protected:
   Batch() : questions_(all_questions(GetParam())) {
     for (const Question& question : questions_) {
       expected_.push_back(alone(question, sentences_, GetParam()));
     }
+  }
+
+  static BatchOptions options(bool keep = true) {
+    BatchOptions made = GetParam().options();
+    made.keep = keep;
+    return made;
   }
 
   Sentences sentences_;
@@ -36,7 +42,7 @@ TEST_P(Batch, AnswersAsItsSentencesDo) {
       SCOPED_TRACE(testing::Message() << threads << " threads, keep " << keep);
       Pool pool(threads);
       ASSERT_EQ(pool.threads(), threads);
-      DependencyTrees d(pool, sentences_.views(), {.root = GetParam(), .keep = keep});
+      DependencyTrees d(pool, sentences_.views(), options(keep));
       for (std::size_t q = 0; q < questions_.size(); ++q) {
         expect_answers(d, questions_[q], expected_[q]);
       }
@@ -50,7 +56,7 @@ TEST_P(Batch, AnswersDoNotDependOnWhatWasAskedBefore) {
   Pool pool(2);
   for (std::size_t first = 0; first < questions_.size(); ++first) {
     SCOPED_TRACE("first " + questions_[first].name);
-    DependencyTrees d(pool, sentences_.views(), {.root = GetParam()});
+    DependencyTrees d(pool, sentences_.views(), options());
     expect_answers(d, questions_[first], expected_[first]);
     expect_answers(d, questions_[first], expected_[first]);
     // A stride that visits all of them in another order for each first question.
@@ -70,7 +76,7 @@ TEST_P(Batch, MayBeAskedBySeveralThreadsAtOnce) {
   for (const bool keep : {true, false}) {
     Pool pool(2);
     for (std::size_t round = 0; round < questions_.size(); ++round) {
-      DependencyTrees d(pool, sentences_.views(), {.root = GetParam(), .keep = keep});
+      DependencyTrees d(pool, sentences_.views(), options(keep));
       std::vector<std::thread> askers;
       for (std::size_t t = 0; t < 4; ++t) {
         askers.emplace_back([&, t] {
@@ -87,7 +93,7 @@ TEST_P(Batch, MayBeAskedBySeveralThreadsAtOnce) {
 
 TEST_P(Batch, MovesWithAllThatItHasFound) {
   Pool pool(2);
-  DependencyTrees first(pool, sentences_.views(), {.root = GetParam()});
+  DependencyTrees first(pool, sentences_.views(), options());
   for (std::size_t q = 0; q < questions_.size(); ++q) {
     if (q % 3 == 0) expect_answers(first, questions_[q], expected_[q]);
   }
@@ -108,11 +114,11 @@ TEST_P(Batch, RemembersNothingOfOtherBatches) {
   Pool pool(1);
   for (std::size_t count = 1; count <= sentences_.size(); count += 6) {
     const Sentences other(count, 1000);
-    DependencyTrees d(pool, other.views(), {.root = GetParam()});
+    DependencyTrees d(pool, other.views(), options());
     std::vector<double> h(d.size());
     d.entropy(h);
   }
-  DependencyTrees d(pool, sentences_.views(), {.root = GetParam()});
+  DependencyTrees d(pool, sentences_.views(), options());
   for (std::size_t q = 0; q < questions_.size(); ++q) {
     expect_answers(d, questions_[q], expected_[q]);
   }
@@ -121,7 +127,7 @@ TEST_P(Batch, RemembersNothingOfOtherBatches) {
 TEST_P(Batch, OfNoSentencesHasNoAnswers) {
   for (const bool keep : {true, false}) {
     Pool pool(2);
-    DependencyTrees d(pool, {}, {.root = GetParam(), .keep = keep});
+    DependencyTrees d(pool, {}, options(keep));
     EXPECT_EQ(d.size(), 0U);
     EXPECT_EQ(d.label_count(), 0);
     for (const Question& question : questions_) expect_answers(d, question, {});
@@ -135,7 +141,7 @@ TEST_P(Batch, OfSentencesWithoutWords) {
   const std::vector<ScoreView> views{ScoreView(static_cast<const float*>(nullptr), 0),
                                      ScoreView(static_cast<const double*>(nullptr), 0)};
   for (const Question& question : questions_) {
-    DependencyTrees d(pool, views, {.root = GetParam()});
+    DependencyTrees d(pool, views, options());
     std::vector<Row> rows(2);
     for (const Outcome& outcome : question.ask(d, rows)) {
       EXPECT_EQ(outcome.status, Status::kEmpty) << question.name;
@@ -144,9 +150,11 @@ TEST_P(Batch, OfSentencesWithoutWords) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(RootRules, Batch, testing::Values(RootRule::kSingle, RootRule::kMulti),
+INSTANTIATE_TEST_SUITE_P(RootRules, Batch, testing::ValuesIn(all_rules()),
                          [](const auto& param_info) {
-                           return std::string(to_string(param_info.param));
+                           const Rules& rules = param_info.param;
+                           return std::string(to_string(rules.root)) +
+                                  (rules.family == TreeFamily::kProjective ? "_projective" : "");
                          });
 
 TEST(DependencyTrees, SaysWhatItIsMadeOf) {
@@ -155,6 +163,9 @@ TEST(DependencyTrees, SaysWhatItIsMadeOf) {
   DependencyTrees d(pool, sentences.views());
   EXPECT_EQ(d.size(), 4U);
   EXPECT_EQ(d.root_rule(), RootRule::kSingle);
+  EXPECT_EQ(d.family(), TreeFamily::kAll);
+  EXPECT_EQ(DependencyTrees(pool, sentences.views(), {.projective = true}).family(),
+            TreeFamily::kProjective);
   EXPECT_EQ(d.label_count(), 0);
   expect_misuse("labels", [&] { d.labels(0); });
   for (std::size_t b = 0; b < 4; ++b) {
@@ -166,6 +177,41 @@ TEST(DependencyTrees, SaysWhatItIsMadeOf) {
   DependencyTrees named(pool, sentences.views(), {.root = RootRule::kMulti, .ids = ids});
   EXPECT_EQ(named.root_rule(), RootRule::kMulti);
   for (std::size_t b = 0; b < 4; ++b) EXPECT_EQ(named.id(b), ids[b]);
+}
+
+TEST(DependencyTrees, RefusesWhatProjectiveTreesDoNotHave) {
+  const Sentences sentences(4);
+  Pool pool(1);
+  DependencyTrees d(pool, sentences.views(), {.projective = true});
+  std::vector<double> numbers(4);
+  expect_misuse("expected_steps", [&] { d.expected_steps(numbers); });
+  const TreeMemory memory(d, 1, false, false, false);
+  for (const Algorithm algorithm :
+       {Algorithm::kElimination, Algorithm::kColbourn, Algorithm::kWilsonMarginal}) {
+    expect_misuse("sample", [&] { d.sample(1, {algorithm}, memory.out()); });
+  }
+  std::vector<WithoutReplacementSample> out(4);
+  expect_misuse("sample_without_replacement", [&] {
+    d.sample_without_replacement(1, {WithoutReplacementAlgorithm::kList}, out);
+  });
+}
+
+// Between the families: the entropies of each, and infinity where q lacks trees of p.
+TEST(DependencyTrees, ComparesTheTwoFamilies) {
+  const Sentences sentences;
+  Pool pool(2);
+  DependencyTrees all(pool, sentences.views());
+  DependencyTrees projective(pool, sentences.views(), {.projective = true});
+  std::vector<double> kl(all.size()), mass(all.size()), back(all.size());
+  projective.kl_divergence(all, kl);
+  all.kl_divergence(projective, back);
+  all.projective_mass(mass);
+  for (std::size_t b = 0; b < all.size(); ++b) {
+    if (!Sentences::outcome(b).ok()) continue;
+    // The same scores: the trees are those of the other family, given that they are projective.
+    EXPECT_NEAR(kl[b], -std::log(mass[b]), 1e-11 * std::max(1.0, kl[b])) << b;
+    EXPECT_EQ(back[b], all.n(b) < 3 ? 0.0 : HUGE_VAL) << b;
+  }
 }
 
 TEST(DependencyTrees, GivesTheFactorizationsThatItKeeps) {

@@ -16,8 +16,8 @@ Question numbers(const std::string& name,
             for (std::size_t b = 0; b < d.size(); ++b) rows[b] = {out[b]};
             return outcomes;
           },
-          [single](const ScoreView& view, RootRule root, std::uint64_t) {
-            return Row{single(eliminate(view, root))};
+          [single](const ScoreView& view, const Rules& rules, std::uint64_t) {
+            return Row{single(rules.factor(view))};
           }};
 }
 
@@ -62,8 +62,8 @@ Question expectation_question() {
             for (std::size_t b = 0; b < d.size(); ++b) rows[b] = {out[b]};
             return outcomes;
           },
-          [](const ScoreView& view, RootRule root, std::uint64_t) {
-            return Row{expectation(eliminate(view, root), edge_values(view.n()))};
+          [](const ScoreView& view, const Rules& rules, std::uint64_t) {
+            return Row{expectation(rules.factor(view), edge_values(view.n()))};
           }};
 }
 
@@ -83,16 +83,19 @@ Question pair_question(const std::string& name, bool keep,
               views.emplace_back(problems[b].scores.data(), d.n(b));
             }
             Pool pool(2);
-            DependencyTrees q(pool, views, {.root = d.root_rule(), .keep = keep});
+            DependencyTrees q(pool, views,
+                              {.root = d.root_rule(),
+                               .projective = d.family() == TreeFamily::kProjective,
+                               .keep = keep});
             std::vector<double> out(d.size(), kUntouched);
             const std::vector<Outcome> outcomes = (d.*ask)(q, out);
             for (std::size_t b = 0; b < d.size(); ++b) rows[b] = {out[b]};
             return outcomes;
           },
-          [single](const ScoreView& view, RootRule root, std::uint64_t) {
+          [single](const ScoreView& view, const Rules& rules, std::uint64_t) {
             const oracle::Problem uniform = oracle::uniform(view.n());
-            return Row{single(eliminate(view, root),
-                              eliminate(ScoreView(uniform.scores.data(), view.n()), root))};
+            return Row{single(rules.factor(view),
+                              rules.factor(ScoreView(uniform.scores.data(), view.n())))};
           }};
 }
 
@@ -104,8 +107,8 @@ Question marginals_question() {
             for (std::size_t b = 0; b < d.size(); ++b) rows[b] = memory.row(b);
             return outcomes;
           },
-          [](const ScoreView& view, RootRule root, std::uint64_t) {
-            return marginals(eliminate(view, root));
+          [](const ScoreView& view, const Rules& rules, std::uint64_t) {
+            return marginals(rules.factor(view));
           }};
 }
 
@@ -119,8 +122,8 @@ Question hessian_question() {
             for (std::size_t b = 0; b < d.size(); ++b) rows[b] = memory.row(b);
             return outcomes;
           },
-          [](const ScoreView& view, RootRule root, std::uint64_t) {
-            return hessian_product(eliminate(view, root), edge_values(view.n()));
+          [](const ScoreView& view, const Rules& rules, std::uint64_t) {
+            return hessian_product(rules.factor(view), edge_values(view.n()));
           }};
 }
 
@@ -134,8 +137,8 @@ Question root_marginals_question() {
             }
             return d.root_marginals(out);
           },
-          [](const ScoreView& view, RootRule root, std::uint64_t) {
-            return root_marginals(eliminate(view, root));
+          [](const ScoreView& view, const Rules& rules, std::uint64_t) {
+            return root_marginals(rules.factor(view));
           }};
 }
 
@@ -168,10 +171,10 @@ Question log_prob_question() {
             }
             return outcomes;
           },
-          [=](const ScoreView& view, RootRule root, std::uint64_t) {
+          [=](const ScoreView& view, const Rules& rules, std::uint64_t) {
             const auto n = static_cast<std::size_t>(view.n());
             const std::vector<std::int32_t> heads = trees(n);
-            const Factorization f = eliminate(view, root);
+            const Factorization f = rules.factor(view);
             return Row{log_prob(f, TreeView(heads).first(n)), NAN,
                        log_prob(f, TreeView(heads).subspan(2 * n))};
           }};
@@ -187,8 +190,8 @@ Question sample_question(Algorithm algorithm, std::size_t k) {
             for (std::size_t b = 0; b < d.size(); ++b) rows[b] = memory.row(b);
             return outcomes;
           },
-          [=](const ScoreView& view, RootRule root, std::uint64_t id) {
-            const Factorization f = eliminate(view, root);
+          [=](const ScoreView& view, const Rules& rules, std::uint64_t id) {
+            const Factorization f = rules.factor(view);
             Workspace workspace;
             Sampler sampler;
             sampler.build(f, algorithm, workspace);
@@ -233,8 +236,8 @@ Question without_replacement_question(WithoutReplacementAlgorithm algorithm) {
             }
             return outcomes;
           },
-          [=](const ScoreView& view, RootRule root, std::uint64_t id) {
-            const Factorization f = eliminate(view, root);
+          [=](const ScoreView& view, const Rules& rules, std::uint64_t id) {
+            const Factorization f = rules.factor(view);
             Workspace workspace;
             WithoutReplacementSampler sampler;
             WithoutReplacementSample sample;
@@ -253,11 +256,11 @@ Question argmax_question(bool with_log_prob) {
             for (std::size_t b = 0; b < d.size(); ++b) rows[b] = memory.row(b);
             return outcomes;
           },
-          [=](const ScoreView& view, RootRule root, std::uint64_t) {
-            const ScoredTree best = argmax(view, root);
+          [=](const ScoreView& view, const Rules& rules, std::uint64_t) {
+            const ScoredTree best = argmax(view, rules.root, rules.family);
             Row row;
             append(row, best.heads);
-            if (with_log_prob) row.push_back(log_prob(eliminate(view, root), best.heads));
+            if (with_log_prob) row.push_back(log_prob(rules.factor(view), best.heads));
             row.push_back(best.score);
             return row;
           }};
@@ -272,8 +275,8 @@ Question mbr_question() {
             for (std::size_t b = 0; b < d.size(); ++b) rows[b] = memory.row(b);
             return outcomes;
           },
-          [](const ScoreView& view, RootRule root, std::uint64_t) {
-            const Factorization f = eliminate(view, root);
+          [](const ScoreView& view, const Rules& rules, std::uint64_t) {
+            const Factorization f = rules.factor(view);
             const Tree tree = mbr(f);
             Row row;
             append(row, tree);
@@ -301,9 +304,9 @@ Question expected_attachment_question() {
             for (std::size_t b = 0; b < d.size(); ++b) rows[b] = {out[b]};
             return outcomes;
           },
-          [=](const ScoreView& view, RootRule root, std::uint64_t) {
+          [=](const ScoreView& view, const Rules& rules, std::uint64_t) {
             const Tree heads = gold(static_cast<std::size_t>(view.n()));
-            return Row{expected_attachment(eliminate(view, root), heads)};
+            return Row{expected_attachment(rules.factor(view), heads)};
           }};
 }
 
@@ -327,9 +330,9 @@ Question kbest_question(bool with_log_prob) {
             }
             return outcomes;
           },
-          [=](const ScoreView& view, RootRule root, std::uint64_t) {
-            BestTrees best = kbest(view, kTrees, root);
-            const Factorization f = eliminate(view, root);
+          [=](const ScoreView& view, const Rules& rules, std::uint64_t) {
+            BestTrees best = kbest(view, kTrees, rules.root, rules.family);
+            const Factorization f = rules.factor(view);
             for (std::size_t i = 0; with_log_prob && i < best.size(); ++i) {
               best.log_prob.push_back(log_prob(f, best[i]));
             }
@@ -339,14 +342,15 @@ Question kbest_question(bool with_log_prob) {
 
 }  // namespace
 
-std::vector<Question> all_questions(RootRule root) {
+std::vector<Question> all_questions(const Rules& rules) {
+  const bool projective = rules.family == TreeFamily::kProjective;
   std::vector<Question> questions{
       {"outcomes", [](DependencyTrees& d, std::vector<Row>&) { return d.outcomes(); },
-       [](const ScoreView&, RootRule, std::uint64_t) { return Row(); }},
+       [](const ScoreView&, const Rules&, std::uint64_t) { return Row(); }},
       numbers("log_partition", &DependencyTrees::log_partition, &log_partition),
       numbers("entropy", &DependencyTrees::entropy, &entropy),
       numbers("expected_tries", &DependencyTrees::expected_tries, &expected_tries),
-      numbers("expected_steps", &DependencyTrees::expected_steps, &expected_steps),
+      numbers("projective_mass", &DependencyTrees::projective_mass, &projective_mass),
       expectation_question(),
       marginals_question(),
       hessian_question(),
@@ -364,18 +368,20 @@ std::vector<Question> all_questions(RootRule root) {
     questions.push_back(
         pair_question("kl_divergence", keep, &DependencyTrees::kl_divergence, &kl_divergence));
   }
-  for (const Algorithm algorithm :
-       {Algorithm::kAuto, Algorithm::kElimination, Algorithm::kColbourn}) {
-    questions.push_back(sample_question(algorithm, 7));
-  }
-  questions.push_back(sample_question(
-      root == RootRule::kSingle ? Algorithm::kWilsonMarginal : Algorithm::kWilson, 7));
+  questions.push_back(sample_question(Algorithm::kAuto, 7));
   questions.push_back(sample_question(Algorithm::kAuto, 1100));  // More than one block.
   for (const WithoutReplacementAlgorithm algorithm :
        {WithoutReplacementAlgorithm::kAuto, WithoutReplacementAlgorithm::kTrie,
-        WithoutReplacementAlgorithm::kBeam, WithoutReplacementAlgorithm::kList}) {
+        WithoutReplacementAlgorithm::kBeam}) {
     questions.push_back(without_replacement_question(algorithm));
   }
+  if (projective) return questions;
+  questions.push_back(numbers("expected_steps", &DependencyTrees::expected_steps, &expected_steps));
+  questions.push_back(sample_question(Algorithm::kElimination, 7));
+  questions.push_back(sample_question(Algorithm::kColbourn, 7));
+  questions.push_back(sample_question(
+      rules.root == RootRule::kSingle ? Algorithm::kWilsonMarginal : Algorithm::kWilson, 7));
+  questions.push_back(without_replacement_question(WithoutReplacementAlgorithm::kList));
   return questions;
 }
 

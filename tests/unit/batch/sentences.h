@@ -83,12 +83,38 @@ inline std::size_t words(const DependencyTrees& d, std::size_t b) {
   return static_cast<std::size_t>(d.n(b));
 }
 
+/// Which trees a batch is about.
+struct Rules {
+  Rules(RootRule root_rule, TreeFamily of_trees = TreeFamily::kAll)  // NOLINT: implicit
+      : root(root_rule), family(of_trees) {}
+
+  Factorization factor(const ScoreView& view) const { return factorize(view, root, family); }
+  BatchOptions options() const {
+    BatchOptions made;
+    made.root = root;
+    made.projective = family == TreeFamily::kProjective;
+    return made;
+  }
+
+  RootRule root;
+  TreeFamily family;
+};
+
+/// Both root rules and both families.
+inline const std::vector<Rules>& all_rules() {
+  static const std::vector<Rules> all{{RootRule::kSingle},
+                                      {RootRule::kMulti},
+                                      {RootRule::kSingle, TreeFamily::kProjective},
+                                      {RootRule::kMulti, TreeFamily::kProjective}};
+  return all;
+}
+
 /// A question to a batch: `ask` fills one row per sentence, `alone` is the row of a sentence by
 /// itself.
 struct Question {
   std::string name;
   std::function<std::vector<Outcome>(DependencyTrees&, std::vector<Row>&)> ask;
-  std::function<Row(const ScoreView&, RootRule, std::uint64_t id)> alone;
+  std::function<Row(const ScoreView&, const Rules&, std::uint64_t id)> alone;
 };
 
 /// Memory for k trees per sentence, in rows that are longer than the sentence and with numbers that
@@ -194,8 +220,8 @@ class EdgeMemory {
   std::vector<EdgeMatrix> out_;
 };
 
-/// Every question under a root rule.
-std::vector<Question> all_questions(RootRule root);
+/// Every question about the trees of a rule and a family.
+std::vector<Question> all_questions(const Rules& rules);
 
 /// A sentence without an answer has NaN for its numbers and -1 for its heads and labels, or
 /// nothing where trees come in a list.
@@ -221,12 +247,12 @@ inline void expect_answers(DependencyTrees& d, const Question& question,
 }
 
 /// The answers that the sentences give by themselves.
-inline std::vector<Row> alone(const Question& question, const Sentences& sentences, RootRule root,
-                              const std::vector<std::uint64_t>& ids = {}) {
+inline std::vector<Row> alone(const Question& question, const Sentences& sentences,
+                              const Rules& rules, const std::vector<std::uint64_t>& ids = {}) {
   std::vector<Row> rows;
   for (std::size_t b = 0; b < sentences.size(); ++b) {
     rows.push_back(Sentences::outcome(b).ok()
-                       ? question.alone(sentences.views()[b], root, ids.empty() ? b : ids[b])
+                       ? question.alone(sentences.views()[b], rules, ids.empty() ? b : ids[b])
                        : Row());
   }
   return rows;

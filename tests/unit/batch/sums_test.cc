@@ -9,6 +9,7 @@
 
 #include "property/check.h"
 #include "testing/families.h"
+#include "testing/projective.h"
 #include "unit/batch/sentences.h"
 #include "unit/core/targets.h"
 
@@ -81,18 +82,24 @@ void expect_exact(DependencyTrees& d, const std::vector<oracle::Answer>& exact) 
 TEST(Sums, AreExact) {
   const std::vector<Problem> problems = corpus();
   for (const Root root : {Root::kSingle, Root::kMulti}) {
-    std::vector<oracle::Answer> exact;
-    int without = 0;
-    for (const Problem& problem : problems) {
-      exact.push_back(oracle::matrix_tree(problem, root));
-      without += exact.back().feasible ? 0 : 1;
+    for (const bool projective : {false, true}) {
+      std::vector<oracle::Answer> exact;
+      int without = 0;
+      for (const Problem& problem : problems) {
+        exact.push_back(projective ? oracle::projective_chart(problem, root)
+                                   : oracle::matrix_tree(problem, root));
+        without += exact.back().feasible ? 0 : 1;
+      }
+      EXPECT_GT(without, 0);
+      for_each_target([&] {
+        Pool pool(2);
+        for (const bool keep : {true, false}) {
+          DependencyTrees d(pool, views_of(problems),
+                            {.root = rule(root), .projective = projective, .keep = keep});
+          expect_exact(d, exact);
+        }
+      });
     }
-    EXPECT_GT(without, 0);
-    for_each_target([&] {
-      Pool pool(2);
-      DependencyTrees d(pool, views_of(problems), {.root = rule(root)});
-      expect_exact(d, exact);
-    });
   }
 }
 

@@ -33,9 +33,28 @@ TEST(Algorithms, GoWithARootRule) {
     const bool multi = algorithm == Algorithm::kAuto || algorithm == Algorithm::kElimination ||
                        algorithm == Algorithm::kColbourn || algorithm == Algorithm::kWilson;
     for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
-      const auto call = [&] { detail::require_goes_with(algorithm, root, "sample"); };
+      const auto call = [&] {
+        detail::require_goes_with(algorithm, root, TreeFamily::kAll, "sample");
+      };
       if (root == RootRule::kSingle ? single : multi) {
         EXPECT_NO_THROW(call()) << to_string(algorithm);
+      } else {
+        expect_misuse("sample", call);
+      }
+    }
+  }
+}
+
+TEST(Algorithms, OfProjectiveTreesAreThoseOfTheirChart) {
+  for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
+    for (const Algorithm algorithm :
+         {Algorithm::kAuto, Algorithm::kElimination, Algorithm::kWilson, Algorithm::kWilsonMarginal,
+          Algorithm::kWilsonReject, Algorithm::kColbourn, Algorithm::kWilsonRc}) {
+      const auto call = [&] {
+        detail::require_goes_with(algorithm, root, TreeFamily::kProjective, "sample");
+      };
+      if (algorithm == Algorithm::kAuto) {
+        EXPECT_NO_THROW(call());
       } else {
         expect_misuse("sample", call);
       }

@@ -45,15 +45,16 @@ TEST(GoldenTrees, AreSampledInBatches) {
     const GoldenTrees& kind = golden().cases[first];
     std::vector<const GoldenTrees*> cases;
     std::vector<ScoreView> scores;
-    BatchOptions options{.root = kind.root};
+    BatchOptions options{.root = kind.root, .projective = kind.family == TreeFamily::kProjective};
     const bool labeled = golden().graphs.at(kind.graph).labels > 0;
     bool is_first = true;
     for (std::size_t i = 0; i < golden().cases.size(); ++i) {
       const GoldenTrees& other = golden().cases[i];
       const GoldenGraph& graph = golden().graphs.at(other.graph);
-      if (other.root != kind.root || other.replacement != kind.replacement ||
-          other.algorithm != kind.algorithm || other.seed != kind.seed || other.k != kind.k ||
-          other.first_tree != kind.first_tree || (graph.labels > 0) != labeled) {
+      if (other.root != kind.root || other.family != kind.family ||
+          other.replacement != kind.replacement || other.algorithm != kind.algorithm ||
+          other.seed != kind.seed || other.k != kind.k || other.first_tree != kind.first_tree ||
+          (graph.labels > 0) != labeled) {
         continue;
       }
       is_first = is_first && i >= first;
@@ -113,25 +114,49 @@ TEST(GoldenTrees, CoverTheFormat) {
   bool gave_up_all = false;
   bool gave_up_some = false;
   for (const GoldenTrees& entry : golden().cases) {
-    kinds.insert(std::string(to_string(entry.root)) + (entry.replacement ? " with " : " without ") +
-                 entry.algorithm);
+    const bool projective = entry.family == TreeFamily::kProjective;
+    kinds.insert(std::string(projective ? "projective " : "") + std::string(to_string(entry.root)) +
+                 (entry.replacement ? " with " : " without ") + entry.algorithm);
     large_id = large_id || entry.id >> 32 != 0;
-    if (entry.replacement && entry.algorithm == "auto") {
+    if (entry.replacement && entry.algorithm == "auto" && !projective) {
       gave_up_all = gave_up_all || entry.fallbacks == entry.k;
       gave_up_some = gave_up_some || (entry.fallbacks > 5 && entry.fallbacks + 5 < entry.k);
     }
     EXPECT_EQ(entry.exhausted, entry.kappa == -HUGE_VAL) << entry.name();
-    for (const Tree& tree : entry.trees) EXPECT_TRUE(is_tree(tree, entry.root)) << entry.name();
+    for (const Tree& tree : entry.trees) {
+      EXPECT_TRUE(is_tree(tree, entry.root)) << entry.name();
+      EXPECT_TRUE(!projective || is_projective(tree)) << entry.name();
+    }
   }
-  for (const char* kind :
-       {"single with auto", "single with elimination", "single with colbourn",
-        "single with wilson-marginal", "single with wilson-reject", "single with wilson-rc",
-        "multi with auto", "multi with elimination", "multi with colbourn", "multi with wilson",
-        "single without auto", "single without trie", "single without beam", "single without list",
-        "multi without auto", "multi without trie", "multi without beam", "multi without list"}) {
+  for (const char* kind : {"single with auto",
+                           "single with elimination",
+                           "single with colbourn",
+                           "single with wilson-marginal",
+                           "single with wilson-reject",
+                           "single with wilson-rc",
+                           "multi with auto",
+                           "multi with elimination",
+                           "multi with colbourn",
+                           "multi with wilson",
+                           "single without auto",
+                           "single without trie",
+                           "single without beam",
+                           "single without list",
+                           "multi without auto",
+                           "multi without trie",
+                           "multi without beam",
+                           "multi without list",
+                           "projective single with auto",
+                           "projective single without auto",
+                           "projective single without trie",
+                           "projective single without beam",
+                           "projective multi with auto",
+                           "projective multi without auto",
+                           "projective multi without trie",
+                           "projective multi without beam"}) {
     EXPECT_EQ(kinds.count(kind), 1U) << kind;
   }
-  EXPECT_EQ(kinds.size(), 18U);
+  EXPECT_EQ(kinds.size(), 26U);
   EXPECT_TRUE(large_id);
   EXPECT_TRUE(gave_up_all);
   EXPECT_TRUE(gave_up_some);

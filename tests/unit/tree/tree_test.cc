@@ -244,5 +244,44 @@ TEST(Adjacency, FromRefusesWhatIsNoHeadPerWord) {
   refuse({1}, 0);
 }
 
+// By the definition, for every assignment of heads to up to five words.
+TEST(IsProjective, IsTheDefinition) {
+  const auto descends = [](const Tree& heads, std::int32_t word, std::int32_t from) {
+    for (std::size_t steps = 0; word != from && word != 0 && steps <= heads.size(); ++steps) {
+      word = heads[static_cast<std::size_t>(word - 1)];
+    }
+    return word == from;
+  };
+  int projective = 0;
+  int others = 0;
+  for (std::int32_t n = 1; n <= 5; ++n) {
+    Tree heads(static_cast<std::size_t>(n), 0);
+    for (bool more = true; more;) {
+      bool exact = is_tree(heads);
+      for (std::int32_t m = 1; exact && m <= n; ++m) {
+        const std::int32_t h = heads[static_cast<std::size_t>(m - 1)];
+        for (std::int32_t x = std::min(h, m) + 1; x < std::max(h, m); ++x) {
+          exact = exact && descends(heads, x, h);
+        }
+      }
+      EXPECT_EQ(is_projective(heads), exact);
+      ++(exact ? projective : others);
+      more = false;
+      for (std::int32_t& head : heads) {
+        if (++head <= n) {
+          more = true;
+          break;
+        }
+        head = 0;
+      }
+    }
+  }
+  EXPECT_EQ(projective, 1 + 3 + 12 + 55 + 273);
+  EXPECT_GT(others, 1000);
+  EXPECT_FALSE(is_projective({}));
+  EXPECT_FALSE(is_projective(Tree{-1}));
+  EXPECT_FALSE(is_projective(Tree{2}));
+}
+
 }  // namespace
 }  // namespace taproot
