@@ -143,6 +143,7 @@ struct Groups {
       own_pivot = own == 0 ? before : own_pivot;
       own_inverse = own == 0 ? (begin <= n ? T(1) / before : T(0)) : own_inverse;
     }
+    __syncwarp();  // All lanes have read what the first eight overwrite.
     if (lane >= kGroup) return;
     store8(x, row(begin + own) + begin);
     store8(x, square(1) + own * kGroup);
