@@ -66,6 +66,9 @@ inline ChartShape chart_shape(int n, RootRule root) {
 /// are contiguous, and sums over splits are sums of products of contiguous runs.
 template <typename T>
 class ChartView {
+  template <typename>
+  friend class ChartView;
+
  public:
   using Value = std::remove_const_t<T>;
 
@@ -73,10 +76,10 @@ class ChartView {
       : data_(memory + ChartShape::kFront), shape_(shape), tables_(tables) {}
 
   /// The same tables, to be read.
-  operator ChartView<const T>() const  // NOLINT(google-explicit-constructor)
-      requires(!std::is_const_v<T>) {
-    return {data_ - ChartShape::kFront, shape_, tables_};
-  }
+  template <typename U>
+    requires(std::is_const_v<T> && std::is_same_v<U, Value>)
+  ChartView(const ChartView<U>& writable)  // NOLINT(google-explicit-constructor)
+      : data_(writable.data_), shape_(writable.shape_), tables_(writable.tables_) {}
 
   const ChartShape& shape() const { return shape_; }
   int size() const { return shape_.size; }
