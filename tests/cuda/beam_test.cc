@@ -212,7 +212,7 @@ TEST_F(CudaBeam, EveryTreeOnce) {
       for (const Precision precision : {Precision::kFloat64, Precision::kFloat32}) {
         Cuda cuda(precision);
         const auto found = beam(cuda, copies_of(problem, 3), rule(root), 3000, 1);
-        const auto trees = law::allowed_trees(problem, root);
+        const auto trees = law::allowed_trees(problem, root, TreeFamily::kAll);
         for (const WithoutReplacementSample& sample : found) {
           EXPECT_TRUE(sample.exhausted);
           std::vector<Tree> sampled;
