@@ -51,31 +51,6 @@ __device__ inline T warp_sum(T x) {
   return x;
 }
 
-/// Sums over pairs of lanes whose numbers differ in `step`, of 2 kKeep values each: the lower lane
-/// goes on with the first half of them, the upper with the second.
-template <int kKeep, typename T>
-__device__ inline void fold(T* values, int step) {
-  const bool upper = (lane_id() & step) != 0;
-#pragma unroll
-  for (int i = 0; i < kKeep; ++i) {
-    const T keep = upper ? values[i + kKeep] : values[i];
-    const T send = upper ? values[i] : values[i + kKeep];
-    values[i] = keep + shuffle_xor(send, step);
-  }
-}
-
-/// The sums over all lanes of eight values. Lane l has that of value l / 4.
-template <typename T>
-__device__ inline T sums_of_eight(T* values) {
-  fold<4>(values, 16);
-  fold<2>(values, 8);
-  fold<1>(values, 4);
-  T sum = values[0];
-  sum += shuffle_xor(sum, 2);
-  sum += shuffle_xor(sum, 1);
-  return sum;
-}
-
 template <typename T>
 __device__ inline T warp_max(T x) {
 #pragma unroll

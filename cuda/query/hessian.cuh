@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The formulas are in src/reverse/tangent.h: both passes differentiated as they stand, over double
-// or over Wide. One thread block per sentence; each warp has eight rows at a time.
+// or over Wide. One thread block per sentence, one warp per row, matrices in global memory.
 #pragma once
 
 #include <cmath>
@@ -155,8 +155,8 @@ __device__ double load_values(const EdgeReader& scores, const EdgeReader& direct
   return scalbn(1.0, exponent);
 }
 
-/// How many rows a warp has in flight: what they need from memory comes at the same time.
-inline constexpr int kRowsAtOnce = 8;
+/// How many rows a warp has in flight, since matrices may be in global memory.
+inline constexpr int kRowsAtOnce = 4;
 
 /// visit(i, row) for row = first + i * step below `end`, i < kRowsAtOnce.
 template <typename Visit>
@@ -196,10 +196,8 @@ __device__ void eliminate_tangent(const HessianSentence<T, Weight>& s, const Hes
         out[i] = s.factors[s.at(m, k)];
       });
       for (int h = lane_id(); h < k; h += kWarp) {
-        T cell[kRowsAtOnce];
-        for_rows(first, warp_count(), k, [&](int i, int m) { cell[i] = s.tangent[s.at(m, h)]; });
         for_rows(first, warp_count(), k, [&](int i, int m) {
-          s.tangent[s.at(m, h)] = cell[i] + (down[i] * share[h] + out[i] * dshare[h]);
+          s.tangent[s.at(m, h)] += down[i] * share[h] + out[i] * dshare[h];
         });
       }
     }
@@ -239,23 +237,18 @@ __device__ void gradient_tangent(const HessianSentence<T, Weight>& s, const Hess
         T dot[kRowsAtOnce] = {};
         for (int h = lane_id(); h < k; h += kWarp) {
           T g[kRowsAtOnce];
-          T dg[kRowsAtOnce];
+          for_rows(first, r.parts, k,
+                   [&](int i, int m) { g[i] = h == m ? T(0) : s.gradient[s.at(m, h)]; });
           for_rows(first, r.parts, k, [&](int i, int m) {
-            g[i] = h == m ? T(0) : s.gradient[s.at(m, h)];
-            dg[i] = h == m ? T(0) : s.gradient_tangent[s.at(m, h)];
+            const T dg = h == m ? T(0) : s.gradient_tangent[s.at(m, h)];
+            dgu[h] += dg * r.out[m] + g[i] * r.moved[m];
+            dot[i] += dshare[h] * g[i] + share[h] * dg;
           });
-          const T moves = dshare[h];
-          const T stays = share[h];
-          T sum = dgu[h];
-          for_rows(first, r.parts, k, [&](int i, int m) {
-            sum += dg[i] * r.out[m] + g[i] * r.moved[m];
-            dot[i] += moves * g[i] + stays * dg[i];
-          });
-          dgu[h] = sum;
         }
-        const T product = sums_of_eight(dot);
-        const int row = first + lane_id() / 4 * r.parts;
-        if (lane_id() % 4 == 0 && row < k) s.gradient_tangent[s.at(row, k)] = product;
+        for_rows(first, r.parts, k, [&](int i, int m) {
+          const T sum = warp_sum(dot[i]);
+          if (lane_id() == 0) s.gradient_tangent[s.at(m, k)] = sum;
+        });
       }
     }
     __syncthreads();
