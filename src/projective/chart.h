@@ -77,8 +77,8 @@ class ChartView {
 
   /// The same tables, to be read.
   template <typename U>
-    requires(std::is_const_v<T> && std::is_same_v<U, Value>)
-  ChartView(const ChartView<U>& writable)  // NOLINT(google-explicit-constructor)
+  requires(std::is_const_v<T>&& std::is_same_v<U, Value>)
+      ChartView(const ChartView<U>& writable)  // NOLINT(google-explicit-constructor)
       : data_(writable.data_), shape_(writable.shape_), tables_(writable.tables_) {}
 
   const ChartShape& shape() const { return shape_; }
