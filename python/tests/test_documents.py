@@ -119,7 +119,7 @@ def test_log_prob_of_the_distribution_is_documented() -> None:
         assert piece in text, piece
     scores = torch.zeros(4, 4)
     scores[2, 1] = -torch.inf
-    d = DependencyTrees(scores)
+    d = DependencyTrees(scores, validate_args=True)  # torch.compile turns the default off.
     trees = torch.tensor([[[2, 0, 2], [-1, -1, -1]], [[0, 1, 2], [3, 3, 0]]])
     found = d.log_prob(trees)
     assert found.shape == (2, 2) and found[0, 0] == -torch.inf and found[0, 1].isnan() and found[1].isfinite().all()
