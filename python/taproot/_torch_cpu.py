@@ -91,7 +91,7 @@ class CpuTrees:
     def _log_prob(self, heads: Tensor) -> Tensor:
         k, n = len(heads), self._side - 1
         flat = as_numpy(heads, "heads").reshape((k, len(self.decoder), n))
-        if not self._check:  # Heads that do not exist are no tree: let such a word be its own.
+        if not self._check:  # Heads that do not exist do not form a tree; neither does a word that is its own head.
             lengths = np.broadcast_to(self.decoder.lengths, (len(self.decoder),))[:, None]
             word = np.arange(1, n + 1)
             wrong = ((flat < 0) | (flat > lengths)) & (word <= lengths)

@@ -44,7 +44,7 @@ def factor(scores: Tensor, words: Tensor | None, kind: int, check: bool) -> Tree
     return CpuTrees(scores, words, root, projective, check)
 
 
-def is_traced(*tensors: Any) -> bool:
+def is_traced() -> bool:
     """Whether values cannot be looked at: under ``torch.compile`` and within ``torch.func``."""
     return torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
 
@@ -68,10 +68,15 @@ def _in_front(tensor: Any, axis: int | None, size: int, to: int = 0) -> Any:
 
 
 def _filled(scores: Tensor, found: Any) -> Any:
-    """The answers, where those that were not asked for are tensors without elements: None is no tensor."""
+    """The answers; those that were not asked for are tensors without elements, since torch.library takes no None."""
     if isinstance(found, Tensor):
         return found
     return tuple(scores.new_empty(0) if answer is None else answer for answer in found)
+
+
+def _all_in_front(size: int, axes: Any, *tensors: Any) -> tuple[Any, ...]:
+    """Tensors that have their vmapped axes, the first ones of `axes`, in front."""
+    return tuple(_in_front(tensor, axis, size) for tensor, axis in zip(tensors, axes))
 
 
 class Operator:
@@ -257,7 +262,8 @@ infer = Operator(
 
 
 # log_prob(scores, heads, words, kind, slope): log p (...) of one tree per sentence, heads (..., N), and, if there will
-# be a gradient, that gradient (..., N+1, N+1): the edges of the tree less the marginals, 0 where it is no tree.
+# be a gradient, that gradient (..., N+1, N+1): the edges of the tree less the marginals, or 0 where the heads do not
+# form a tree.
 
 
 def _log_prob(
@@ -297,14 +303,8 @@ def _log_prob_backward(
 def _log_prob_over_batch(
     size: int, axes: Any, scores: Tensor, heads: Tensor, words: Any, kind: int, slope: bool
 ) -> Any:
-    moved = (
-        _in_front(scores, axes[0], size),
-        _in_front(heads, axes[1], size),
-        _in_front(words, axes[2], size),
-        kind,
-        slope,
-    )
-    return moved, (0, 0 if slope else None)
+    moved = _all_in_front(size, axes, scores, heads, words)
+    return (*moved, kind, slope), (0, 0 if slope else None)
 
 
 log_prob = Operator(
@@ -341,13 +341,7 @@ def _hessian_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | N
 
 
 def _hessian_over_batch(size: int, axes: Any, scores: Tensor, vector: Tensor, words: Any, kind: int) -> Any:
-    moved = (
-        _in_front(scores, axes[0], size),
-        _in_front(vector, axes[1], size),
-        _in_front(words, axes[2], size),
-        kind,
-    )
-    return moved, 0
+    return (*_all_in_front(size, axes, scores, vector, words), kind), 0
 
 
 hessian_product = Operator(
@@ -433,15 +427,7 @@ def _divergence_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor 
 def _divergence_over_batch(
     size: int, axes: Any, scores: Tensor, other: Tensor, words: Any, kind: int, other_kind: int, relative: bool
 ) -> Any:
-    moved = (
-        _in_front(scores, axes[0], size),
-        _in_front(other, axes[1], size),
-        _in_front(words, axes[2], size),
-        kind,
-        other_kind,
-        relative,
-    )
-    return moved, 0
+    return (*_all_in_front(size, axes, scores, other, words), kind, other_kind, relative), 0
 
 
 divergence = Operator(
