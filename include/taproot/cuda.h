@@ -85,6 +85,7 @@ struct CudaScores {
   const std::int64_t* offsets = nullptr;
   std::size_t cells = 0;
   RootRule root = RootRule::kSingle;
+  TreeFamily family = TreeFamily::kAll;
 };
 
 /// A matrix over the edges of each sentence in device memory, addressed as CudaScores are. Cells
