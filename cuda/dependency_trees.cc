@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Numbers of a batch in device memory.
-#include "cuda/query/expectation.h"
+#include "cuda/family.h"
 #include "cuda/trees_impl.h"
 
 namespace taproot {
 
 using cuda::Batch;
+using cuda::kernels_of;
 
 namespace {
 
@@ -111,6 +112,8 @@ void CudaDependencyTrees::Impl::compare(Impl& q, detail::Divergence kind, const 
   require(batch.size == q.batch.size, "the two batches differ in size");
   require(batch.max_n == q.batch.max_n, "the two batches differ in max_n");
   require(batch.root == q.batch.root, "the two batches differ in their root rule");
+  require(batch.family == q.batch.family,
+          "on a device, projective trees are compared with projective trees only: use the CPU");
   ask(out != nullptr, function, on, [&] {
     with_marginals([&](const Batch& piece, const CudaEdges& marginals) {
       launch(
@@ -123,10 +126,12 @@ void CudaDependencyTrees::Impl::compare(Impl& q, detail::Divergence kind, const 
             args.q_summary = slice(q.known.summary, piece);
             args.marginals = marginals;
             args.out = out + piece.first;
-            cuda::take_divergence_memory(arena, engine->limits, args);
+            kernels_of(batch.family).take_divergence_memory(arena, engine->limits, args);
             return args;
           },
-          [&](const cuda::DivergenceArgs& args) { cuda::launch_divergence(args, stream); });
+          [&](const cuda::DivergenceArgs& args) {
+            kernels_of(batch.family).divergence(args, stream);
+          });
     });
   });
 }

@@ -2,12 +2,9 @@
 #include "cuda/engine.h"
 
 #include "cuda/core/counter.h"
-#include "cuda/query/hessian.h"
+#include "cuda/family.h"
 #include "cuda/query/kept.h"
-#include "cuda/query/wide.h"
-#include "cuda/sample/sample.h"
 #include "cuda/sample/without_replacement/beam.h"
-#include "sample/walk/alias.h"
 
 namespace taproot {
 
@@ -68,7 +65,7 @@ Cuda::Impl::~Impl() {
 
 void Cuda::Impl::infer(const InferenceArgs& args, void* stream) {
   if (args.eliminate) eliminations.fetch_add(1, std::memory_order_relaxed);
-  cuda::infer(args, precision, limits, stream);
+  cuda::kernels_of(args.batch.family).infer(args, precision, limits, stream);
 }
 
 void Cuda::Impl::eliminate(const Batch& batch, const Known& known, const Wanted& wanted,
@@ -78,7 +75,7 @@ void Cuda::Impl::eliminate(const Batch& batch, const Known& known, const Wanted&
       [&](Arena& arena, const Batch& piece) {
         InferenceArgs args = inference_args(piece, known, wanted);
         args.factors = factors_of(arena, piece, known, false);
-        cuda::take_infer_memory(arena, limits, args);
+        cuda::kernels_of(batch.family).take_infer_memory(arena, limits, args);
         return args;
       },
       [&](const Batch&, const InferenceArgs& args) { infer(args, stream); });
@@ -93,7 +90,7 @@ void Cuda::Impl::reverse(const Batch& batch, const Known& known, const Wanted& w
         args.eliminate = false;
         args.reverse = true;
         args.factors = slice(known.factors, piece);
-        cuda::take_infer_memory(arena, limits, args);
+        cuda::kernels_of(batch.family).take_infer_memory(arena, limits, args);
         return args;
       },
       [&](const Batch&, const InferenceArgs& args) { infer(args, stream); });
@@ -103,25 +100,25 @@ void Cuda::Impl::hessian_product(const Batch& batch, const Known& known,
                                  const ConstCudaEdges& direction, const CudaEdges& out,
                                  void* stream) {
   const bool kept = known.has_factors() && precision == Precision::kFloat64;
+  const cuda::FamilyKernels& kernels = cuda::kernels_of(batch.family);
   in_pieces(
       batch, stream,
       [&](Arena& arena, const Batch& piece) {
-        return cuda::take_hessian(arena, limits, piece, slice(known.summary, piece),
-                                  kept ? slice(known.factors, piece) : Factors(),
-                                  cuda::slice(direction, piece.first),
-                                  cuda::slice(out, piece.first));
+        return kernels.take_hessian(arena, limits, piece, slice(known.summary, piece),
+                                    kept ? slice(known.factors, piece) : Factors(),
+                                    cuda::slice(direction, piece.first),
+                                    cuda::slice(out, piece.first));
       },
       [&](const Batch&, const cuda::HessianQuestion& question) {
         if (!kept) eliminations.fetch_add(1, std::memory_order_relaxed);
-        cuda::hessian_product(question, limits, stream);
+        kernels.hessian_product(question, limits, stream);
       });
 }
 
 void Cuda::Impl::sample(const Batch& batch, const Known& known, int k, std::uint64_t seed,
                         std::uint32_t first_tree, CudaOutcome* outcomes, const CudaTreeBuffer& out,
                         void* stream) {
-  const auto nodes = static_cast<std::size_t>(batch.nodes());
-  const auto words = static_cast<std::size_t>(detail::alias_words(batch.max_n + 1));
+  const cuda::FamilyKernels& kernels = cuda::kernels_of(batch.family);
   struct Args {
     InferenceArgs infer;
     cuda::SampleArgs sample;
@@ -129,39 +126,30 @@ void Cuda::Impl::sample(const Batch& batch, const Known& known, int k, std::uint
   in_pieces(
       batch, stream,
       [&](Arena& arena, const Batch& piece) {
-        const std::size_t size = piece.size;
         Args args;
         args.infer = inference_args(piece, known, {});
         args.infer.factors = factors_of(arena, piece, known, true);
-        if (!known.has_factors()) cuda::take_infer_memory(arena, limits, args.infer);
+        if (!known.has_factors()) kernels.take_infer_memory(arena, limits, args.infer);
         cuda::SampleArgs& s = args.sample;
         s.batch = piece;
         s.summary = args.infer.summary;
         s.summary.outcomes =
-            outcomes != nullptr ? outcomes + piece.first : arena.take<CudaOutcome>(size);
+            outcomes != nullptr ? outcomes + piece.first : arena.take<CudaOutcome>(piece.size);
         s.factors = args.infer.factors;
         s.seed = seed;
         s.first_tree = first_tree;
         s.trees = k;
-        s.slots = arena.take<std::uint64_t>(size * nodes * nodes * words);
-        s.root_slots = arena.take<std::uint64_t>(size * nodes * words);
-        s.shares = arena.take<double>(size * nodes * nodes);
-        s.direct = arena.take<double>(size * nodes * nodes);
-        s.given_up = arena.take<std::int32_t>(size);
-        s.list_size = arena.take<std::int32_t>(1);
-        s.list = arena.take<std::int64_t>(size * static_cast<std::size_t>(k));
-        s.list_root = arena.take<std::int32_t>(size * static_cast<std::size_t>(k));
-        s.scratch = arena.take<double>(cuda::sample_scratch_doubles(s));
         s.counter = counters.data();
         s.out = out;
         s.out.heads += static_cast<std::ptrdiff_t>(piece.first) * out.sentence_stride;
+        kernels.take_sample_memory(arena, limits, s);
         return args;
       },
       [&](const Batch& piece, const Args& args) {
         if (!known.has_factors()) infer(args.infer, stream);
         cuda::launch_outcomes_of_factors(piece, args.infer.summary, args.sample.summary.outcomes,
                                          stream);
-        cuda::launch_sample(args.sample, stream);
+        kernels.sample(args.sample, limits, stream);
       });
 }
 

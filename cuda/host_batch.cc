@@ -9,8 +9,8 @@
 namespace taproot::cuda {
 
 HostBatch::HostBatch(const Cuda& cuda, std::span<const ScoreView> scores,
-                     std::span<const std::uint64_t> ids, RootRule root)
-    : cuda_(CudaAccess::share(cuda)), scores_(scores), ids_(ids), root_(root) {}
+                     std::span<const std::uint64_t> ids, RootRule root, TreeFamily family)
+    : cuda_(CudaAccess::share(cuda)), scores_(scores), ids_(ids), root_(root), family_(family) {}
 
 template <typename T>
 void HostBatch::send_scores(T* to) const {
@@ -53,6 +53,7 @@ void HostBatch::send() {
   in.max_n = max_n_;
   in.cells = static_cast<std::size_t>(bounds_.back());
   in.root = root_;
+  in.family = family_;
   void* data = nullptr;
   std::int32_t* lengths_there = nullptr;
   std::int64_t* offsets_there = nullptr;
@@ -99,7 +100,7 @@ void HostBatch::settle() {
 const Factorization& HostBatch::factored(std::size_t b) {
   const auto [place, is_new] = factored_.try_emplace(b);
   if (is_new) {
-    eliminate(scores_[b], root_, place->second, workspace_);
+    factorize(scores_[b], root_, family_, place->second, workspace_);
     engine().on_cpu.fetch_add(1, std::memory_order_relaxed);
   }
   return place->second;

@@ -23,7 +23,7 @@ namespace taproot::cuda {
 class HostBatch {
  public:
   HostBatch(const Cuda& cuda, std::span<const ScoreView> scores, std::span<const std::uint64_t> ids,
-            RootRule root);
+            RootRule root, TreeFamily family);
 
   /// Sends the scores, the first time. Nothing else may be asked for before.
   void send();
@@ -68,6 +68,7 @@ class HostBatch {
   std::span<const ScoreView> scores_;
   std::span<const std::uint64_t> ids_;
   RootRule root_;
+  TreeFamily family_;
   int max_n_ = 0;
   Bounds bounds_;
   DeviceBlock memory_;  // Of the scores, their lengths, ids and offsets.

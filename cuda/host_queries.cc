@@ -207,8 +207,8 @@ void OnCuda::log_prob(std::size_t k, std::span<const TreeBuffer> heads,
 std::unique_ptr<detail::DeviceBatch> detail::make_device_batch(Cuda& cuda,
                                                                std::span<const ScoreView> scores,
                                                                std::span<const std::uint64_t> ids,
-                                                               RootRule root) {
-  return std::make_unique<cuda::OnCuda>(cuda, scores, ids, root);
+                                                               RootRule root, TreeFamily family) {
+  return std::make_unique<cuda::OnCuda>(cuda, scores, ids, root, family);
 }
 
 }  // namespace taproot

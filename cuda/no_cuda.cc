@@ -73,7 +73,7 @@ void cuda_round(const double*, std::size_t, float*, void*) { none(); }
 
 std::unique_ptr<detail::DeviceBatch> detail::make_device_batch(Cuda&, std::span<const ScoreView>,
                                                                std::span<const std::uint64_t>,
-                                                               RootRule) {
+                                                               RootRule, TreeFamily) {
   none();
 }
 

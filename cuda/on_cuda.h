@@ -44,8 +44,12 @@ struct TreeMemory {
 class OnCuda final : public detail::DeviceBatch {
  public:
   OnCuda(Cuda& cuda, std::span<const ScoreView> scores, std::span<const std::uint64_t> ids,
-         RootRule root)
-      : cuda_(CudaAccess::share(cuda)), batch_(cuda, scores, ids, root), ids_(ids), root_(root) {}
+         RootRule root, TreeFamily family)
+      : cuda_(CudaAccess::share(cuda)),
+        batch_(cuda, scores, ids, root, family),
+        ids_(ids),
+        root_(root),
+        family_(family) {}
 
   void outcomes(std::span<Outcome> out) override;
   void log_partition(std::span<double> out) override;
@@ -135,6 +139,7 @@ class OnCuda final : public detail::DeviceBatch {
   HostBatch batch_;
   std::span<const std::uint64_t> ids_;
   RootRule root_;
+  TreeFamily family_;
 };
 
 }  // namespace taproot::cuda

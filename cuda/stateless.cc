@@ -5,9 +5,7 @@
 
 #include "core/check.h"
 #include "cuda/core/arena.h"
-#include "cuda/decode/argmax.h"
-#include "cuda/query/hessian.h"
-#include "cuda/query/infer.h"
+#include "cuda/family.h"
 #include "cuda/query/log_prob.h"
 #include "taproot/cuda.h"
 
@@ -19,6 +17,7 @@ using cuda::ArgmaxArgs;
 using cuda::Batch;
 using cuda::HessianQuestion;
 using cuda::InferenceArgs;
+using cuda::kernels_of;
 using cuda::Limits;
 
 void check(const CudaScores& scores, const Limits& limits, const char* function) {
@@ -50,13 +49,14 @@ InferenceArgs lay_out(Arena& arena, const CudaInference& question, const Limits&
   args.marginals[0] = question.marginals;
   args.factor = question.factor;
   args.total = true;
-  cuda::take_infer_memory(arena, limits, args);
+  kernels_of(args.batch.family).take_infer_memory(arena, limits, args);
   return args;
 }
 
 HessianQuestion lay_out(Arena& arena, const CudaHessian& question, const Limits& limits) {
-  HessianQuestion args = cuda::take_hessian(arena, limits, Batch{question.scores, 0}, {}, {},
-                                            question.direction, question.out);
+  HessianQuestion args = kernels_of(question.scores.family)
+                             .take_hessian(arena, limits, Batch{question.scores, 0}, {}, {},
+                                           question.direction, question.out);
   args.hessian.total = true;
   return args;
 }
@@ -67,7 +67,7 @@ ArgmaxArgs lay_out(Arena& arena, const CudaArgmax& question, const Limits& limit
   args.outcomes = question.outcomes;
   args.out = question.trees;
   args.score = question.score;
-  cuda::take_argmax_memory(arena, limits, args);
+  kernels_of(args.batch.family).take_argmax_memory(arena, limits, args);
   return args;
 }
 
@@ -114,7 +114,7 @@ void cuda_infer(const CudaInference& question, void* workspace, std::size_t work
                   "the trees or the memory for their log p are null");
   answer(question, workspace, workspace_bytes, kName,
          [&](const InferenceArgs& args, const Limits& limits) {
-           cuda::infer(args, question.precision, limits, stream);
+           kernels_of(args.batch.family).infer(args, question.precision, limits, stream);
            const cuda::LogProbArgs trees{
                args.batch,     args.summary,      static_cast<int>(question.tree_count),
                question.trees, question.log_prob, true};
@@ -137,7 +137,7 @@ void cuda_hessian_product(const CudaHessian& question, void* workspace, std::siz
                   "the direction or the memory for the answer is null");
   answer(question, workspace, workspace_bytes, kName,
          [&](const HessianQuestion& args, const Limits& limits) {
-           cuda::hessian_product(args, limits, stream);
+           kernels_of(question.scores.family).hessian_product(args, limits, stream);
          });
 }
 
@@ -153,7 +153,7 @@ void cuda_argmax(const CudaArgmax& question, void* workspace, std::size_t worksp
                   "the memory for the trees is null");
   answer(question, workspace, workspace_bytes, kName,
          [&](const ArgmaxArgs& args, const Limits& limits) {
-           cuda::launch_argmax(args, limits, stream);
+           kernels_of(args.batch.family).argmax(args, limits, stream);
          });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trees of a batch in device memory: log p of given ones, decoded ones and samples.
-#include "cuda/decode/argmax.h"
+#include "cuda/family.h"
 #include "cuda/query/log_prob.h"
 #include "cuda/sample/without_replacement/beam.h"
 #include "cuda/trees_impl.h"
@@ -9,6 +9,7 @@
 namespace taproot {
 
 using cuda::Batch;
+using cuda::kernels_of;
 
 namespace {
 
@@ -56,11 +57,11 @@ void CudaDependencyTrees::argmax(CudaOutcome* outcomes, const CudaTreeBuffer& ou
           args.outcomes = outcomes;
           args.out = out;
           args.score = score;
-          cuda::take_argmax_memory(arena, i.engine->limits, args);
+          kernels_of(i.batch.family).take_argmax_memory(arena, i.engine->limits, args);
           return args;
         },
         [&](const cuda::ArgmaxArgs& args) {
-          cuda::launch_argmax(args, i.engine->limits, i.stream);
+          kernels_of(i.batch.family).argmax(args, i.engine->limits, i.stream);
         });
   });
 }
@@ -80,11 +81,11 @@ void CudaDependencyTrees::mbr(const CudaTreeBuffer& out, void* stream) {
             args.known = i.known.summary.outcomes + piece.first;
             args.out = out;
             args.out.heads += static_cast<std::ptrdiff_t>(piece.first) * out.sentence_stride;
-            cuda::take_argmax_memory(arena, i.engine->limits, args);
+            kernels_of(i.batch.family).take_argmax_memory(arena, i.engine->limits, args);
             return args;
           },
           [&](const cuda::ArgmaxArgs& args) {
-            cuda::launch_argmax(args, i.engine->limits, i.stream);
+            kernels_of(i.batch.family).argmax(args, i.engine->limits, i.stream);
           });
     });
   });
@@ -117,6 +118,8 @@ void CudaDependencyTrees::sample_without_replacement(std::size_t k, std::uint64_
   const bool has_memory =
       (out.trees.heads != nullptr && out.log_prob != nullptr && out.gumbel != nullptr) || k == 0;
   const bool has_vectors = outcomes != nullptr && out.kappa != nullptr && out.count != nullptr;
+  detail::require(i.batch.family == TreeFamily::kAll, kName,
+                  "projective trees without replacement are not sampled on a device");
   i.ask(has_memory && has_vectors, kName, stream, [&] {
     if (!i.fits || cuda::beam_chunk(i.batch.max_n) == 0) {
       return cuda::launch_refusal(outcomes, i.batch.size, i.stream);

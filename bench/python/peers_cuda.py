@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -162,10 +163,87 @@ def others() -> None:
     )
 
 
+def jax_projective(scores: Any) -> dict[str, dict[str, Callable[[], Any]]]:
+    """A gradient step, the best trees and ten samples of projective trees under jax.jit, by task and library."""
+    import jax
+
+    key = jax.random.key(0)
+
+    def steps(log_partition: Any, argmax: Any, sample: Any) -> dict[str, Callable[[], Any]]:
+        slope = jax.jit(jax.grad(lambda s: log_partition(s).sum()))
+        best, trees = jax.jit(argmax), jax.jit(sample)
+        wait = jax.block_until_ready
+        return {
+            "gradient": lambda: wait(slope(scores)),
+            "argmax": lambda: wait(best(scores)),
+            "sample": lambda: wait(trees(key, scores)),
+        }
+
+    found = {}
+    try:
+        import taproot.jax as tj
+
+        found["taproot.jax"] = steps(
+            lambda s: tj.log_partition(s, projective=True),
+            lambda s: tj.argmax(s, projective=True),
+            lambda k, s: tj.sample(k, s, 10, projective=True),
+        )
+    except ImportError as error:
+        print(f"(taproot.jax: {error})")
+    try:
+        jax.core.is_constant_dim = lambda size: isinstance(size, int)  # type: ignore[attr-defined]  # For newer JAX.
+        from synjax._src.spanning_tree_projective_crf import SpanningTreeProjectiveCRF
+
+        theirs = lambda s: SpanningTreeProjectiveCRF(s, single_root_edge=True)
+        found["SynJax"] = steps(
+            lambda s: theirs(s).log_partition(), lambda s: theirs(s).argmax(), lambda k, s: theirs(s).sample(k, 10)
+        )
+    except ImportError as error:
+        print(f"(SynJax: {error})")
+    return found
+
+
+def projective() -> None:
+    print("\nProjective trees, float32, ms; samples are 10 trees per sentence:\n")
+    print("| task | n | B | SynJax, jit | taproot.jax, jit | eager | CUDA graph |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    tt = taproot.torch
+    for n, batch in ((25, 1024), (50, 256), (100, 64)):
+        leaf, exact = scores_of(n, batch, torch.float32), scores_of(n, batch, torch.float64)
+        step, own = (step_of(lambda s: tt.log_partition(s, projective=True), s) for s in (leaf, exact))
+        step(), own()
+        assert leaf.grad is not None and exact.grad is not None
+        import jax.numpy as jnp
+
+        by_jax = jax_projective(jnp.asarray(leaf.detach().cpu().numpy()))
+        for name, tasks in by_jax.items():
+            apart = np.abs(np.asarray(tasks["gradient"]()) - exact.grad.cpu().numpy())[:, :, 1:].max()
+            assert apart < 1e-3, (name, n, apart)
+        still = leaf.detach()
+        eager = {
+            "gradient": step,
+            "argmax": lambda s=still: tt.argmax(s, projective=True),
+            "sample": lambda s=still: tt.DependencyTrees(s, projective=True).sample((10,), 1),
+        }
+        for task, call in eager.items():
+            row: list[float | None] = []
+            for name in ("SynJax", "taproot.jax"):
+                own_call = by_jax.get(name, {}).get(task)
+                calls = 10 if name == "SynJax" else CALLS
+                row.append(None if own_call is None else median_of(own_call, lambda _: None, calls))
+            row.append(on_torch(call))
+            row.append(on_torch(in_a_graph(step, leaf)) if task == "gradient" else None)
+            print(
+                f"| {task} | {n} | {batch} | " + " | ".join("" if t is None else f"{t:.3f}" for t in row) + " |",
+                flush=True,
+            )
+
+
 def main() -> None:
     print(f"{taproot.cuda_description()}, torch {torch.__version__}; medians of {CALLS} calls")
-    gradients()
-    others()
+    parts = {"gradients": gradients, "others": others, "projective": projective}
+    for name in sys.argv[1:] or parts:
+        parts[name]()
 
 
 if __name__ == "__main__":

@@ -36,7 +36,10 @@ struct Summary {
 /// The large part, of the order of n^2 per sentence.
 struct Factors {
   const std::int64_t* offsets = nullptr;  ///< Where matrices begin; null: at b * (max_n+1)^2.
-  double* weights = nullptr;              ///< Scaled, by word: [head][modifier], rows of n + 1.
+  std::int64_t matrices = 1;              ///< How many matrices the weights have room for.
+  /// Scaled, by word: [head][modifier], rows of n + 1. Of projective trees: two matrices, with the
+  /// inside tables of the chart and, behind them, ROOT's weights (cuda/projective/infer.cu).
+  double* weights = nullptr;
   /// By position as in src/eliminate/factor_data.h: [modifier][head], rows of n + 1. Null: not
   /// wanted, and then there are no pivots and no order either.
   double* factors = nullptr;
@@ -44,7 +47,7 @@ struct Factors {
   std::int32_t* order = nullptr;  ///< [size][max_n+1]: the node at each position.
 
   TAPROOT_HOST_DEVICE std::int64_t at(int b, std::int64_t nodes) const {
-    return offsets == nullptr ? b * nodes * nodes : offsets[b];
+    return matrices * (offsets == nullptr ? b * nodes * nodes : offsets[b]);
   }
 };
 
@@ -68,6 +71,11 @@ inline Factors take_factors(Arena& arena, const Batch& batch, bool with_offsets,
   const std::size_t cells = with_offsets ? batch.cells : batch.size * nodes * nodes;
   Factors f;
   f.offsets = with_offsets ? batch.offsets : nullptr;
+  if (batch.family == TreeFamily::kProjective) {
+    f.matrices = 2;
+    if (with_factors) f.weights = arena.take<double>(2 * cells);
+    return f;
+  }
   f.weights = arena.take<double>(cells);
   if (!with_factors) return f;
   f.factors = arena.take<double>(cells);
@@ -94,14 +102,13 @@ inline Summary slice(const Summary& summary, const Batch& piece) {
 inline Factors slice(const Factors& factors, const Batch& piece) {
   const auto nodes = static_cast<std::size_t>(piece.nodes());
   Factors f = factors;
+  const std::size_t cells = f.offsets != nullptr ? 0 : piece.first * nodes * nodes;
+  if (f.offsets != nullptr) f.offsets += piece.first;
+  f.weights += static_cast<std::size_t>(f.matrices) * cells;
+  if (f.factors == nullptr) return f;
+  f.factors += cells;
   f.pivots += piece.first * nodes;
   f.order += piece.first * nodes;
-  if (f.offsets != nullptr) {
-    f.offsets += piece.first;
-  } else {
-    f.weights += piece.first * nodes * nodes;
-    f.factors += piece.first * nodes * nodes;
-  }
   return f;
 }
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "cuda/core/launch.h"
-#include "cuda/query/expectation.h"
+#include "cuda/query/divergence.cuh"
 #include "cuda/query/wide.cuh"
 #include "cuda/query/wide_divergence.cuh"
 #include "cuda/scores/support.cuh"
@@ -21,11 +21,8 @@ __device__ bool forbids_support(const EdgeReader& p, const EdgeReader& q, int n,
   const auto differs = [&](int h, int m) {
     return h != m && p(h, m) != -HUGE_VAL && q(h, m) == -HUGE_VAL;
   };
+  if (!forbids_more(p, q, n)) return false;
   bool any = false;
-  for (int h = warp_id(); h <= n; h += warp_count()) {
-    for (int m = 1 + lane_id(); m <= n; m += kWarp) any |= differs(h, m);
-  }
-  if (__syncthreads_or(any ? 1 : 0) == 0) return false;
   Support support(p, n, single, memory);
   support.find_last_words();
   for (int m = 1; m <= n; ++m) {
@@ -42,23 +39,14 @@ __device__ bool forbids_support(const EdgeReader& p, const EdgeReader& q, int n,
   return false;
 }
 
-__device__ void write(const DivergenceArgs& args, int b, double x) {
-  args.out[b] = args.kind == Divergence::kRelativeEntropy ? detail::non_negative(x) : x;
-}
-
-// The formulas of src/query/divergence.cc.
 __global__ void __launch_bounds__(kThreads)
     divergence_kernel(const __grid_constant__ DivergenceArgs args) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ double per_warp[kThreads / kWarp];
   const int b = static_cast<int>(blockIdx.x);
   if (threadIdx.x == 0) args.wide[b] = 0;
-  if (args.p_summary.outcomes[b].status != kOk || args.q_summary.outcomes[b].status != kOk) return;
+  if (!are_comparable(args, b)) return;
   const int n = args.p.n(b);
-  if (n != args.q.n(b)) {
-    if (threadIdx.x == 0) args.out[b] = NAN;
-    return;
-  }
   const EdgeReader p_scores(args.p, b, n);
   const EdgeReader q_scores(args.q, b, n);
   if (forbids_support(p_scores, q_scores, n, args.p.single(), memory)) {
@@ -69,33 +57,7 @@ __global__ void __launch_bounds__(kThreads)
     if (threadIdx.x == 0) args.wide[b] = 1;
     return;
   }
-  const double* p_scale = args.p_summary.scale + b * args.p.nodes();
-  const double* q_scale = args.q_summary.scale + b * args.q.nodes();
-  const EdgeReader p(args.marginals, b, n);
-  double mean = 0;
-  for (int h = warp_id(); h <= n; h += warp_count()) {
-    double sum = 0;  // Row by row: fewer roundings pile up.
-    for (int m = 1 + lane_id(); m <= n; m += kWarp) {
-      const double x = p(h, m);
-      const double s = q_scores(h, m);
-      if (!(x > 0) || s == -HUGE_VAL) continue;
-      const double of_q = detail::minus_k_ln2(s, q_scale[m] + (h == 0 ? q_scale[0] : 0.0));
-      if (args.kind == Divergence::kCrossEntropy) {
-        sum -= x * of_q;
-      } else {
-        // Edge by edge, so that where p and q agree nothing is left to round.
-        const double of_p =
-            detail::minus_k_ln2(p_scores(h, m), p_scale[m] + (h == 0 ? p_scale[0] : 0.0));
-        sum += x * (of_p - of_q);
-      }
-    }
-    mean += sum;
-  }
-  mean = sum_of_threads(mean, per_warp);
-  if (threadIdx.x != 0) return;
-  const double of_q = args.q_summary.scaled_log_partition[b];
-  const double of_p = args.p_summary.scaled_log_partition[b];
-  write(args, b, args.kind == Divergence::kCrossEntropy ? of_q + mean : mean + (of_q - of_p));
+  compare_in_double(args, b, per_warp);
 }
 
 __device__ void answer(const DivergenceArgs& args, int b, unsigned char* memory, Wide* slot,
@@ -128,7 +90,7 @@ __device__ void answer(const DivergenceArgs& args, int b, unsigned char* memory,
   const double x = args.kind == Divergence::kCrossEntropy
                        ? wide_divergence<Divergence::kCrossEntropy>(n, args.p.single(), entries)
                        : wide_divergence<Divergence::kRelativeEntropy>(n, args.p.single(), entries);
-  if (threadIdx.x == 0) write(args, b, x);
+  if (threadIdx.x == 0) write_divergence(args, b, x);
 }
 
 __global__ void __launch_bounds__(kWideThreads)

@@ -5,7 +5,6 @@
 
 #include "cuda/core/launch.h"
 #include "cuda/query/hessian.cuh"
-#include "cuda/scores/fill.cuh"
 
 namespace taproot::cuda {
 namespace {
@@ -43,22 +42,13 @@ __device__ void copy(int n, const double* from, double* to) {
   }
 }
 
-/// The answer of a sentence that has no tree, and the cells beyond a sentence's length.
-__device__ void complete(const HessianArgs& a, int b, std::int32_t status) {
-  const int n = a.batch.n(b);
-  const bool no_tree = status == kNoTree;
-  const bool ok = status == kOk || status == kCudaOutOfRange;
-  if (ok || no_tree) fill_edges(a.out, a.batch.max_n, b, n, true, 0);
-  if (!ok) fill_failure(a.out, a.batch.max_n, b, n, no_tree);
-}
-
 __global__ void __launch_bounds__(kMostThreads)
     hessian_kernel(const __grid_constant__ HessianArgs a, Shared shared) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ double per_warp[kMostWarps];
   const int b = static_cast<int>(blockIdx.x);
   const std::int32_t status = a.summary.outcomes[b].status;
-  if (a.total) complete(a, b, status);
+  if (a.total) complete_hessian(a, b, status);
   if (status != kOk || a.summary.scalar[b] != kInDouble) return;
   const int n = a.batch.n(b);
   const std::int64_t nodes = a.batch.nodes();

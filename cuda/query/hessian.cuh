@@ -9,7 +9,9 @@
 #include "core/probability.h"
 #include "core/wide.h"
 #include "cuda/core/warp.cuh"
+#include "cuda/query/hessian.h"
 #include "cuda/scores/batch.h"
+#include "cuda/scores/fill.cuh"
 #include "cuda/scores/support.cuh"
 
 namespace taproot::cuda {
@@ -309,6 +311,15 @@ __device__ inline void fill_hessian(int n, double value, const EdgeWriter& targe
   for (int h = warp_id(); h <= n; h += warp_count()) {
     for (int m = lane_id(); m <= n; m += kWarp) target.write(h, m, value);
   }
+}
+
+/// The answers of a sentence without a tree, and 0 beyond a sentence's length. By one block.
+__device__ inline void complete_hessian(const HessianArgs& a, int b, std::int32_t status) {
+  const int n = a.batch.n(b);
+  const bool no_tree = status == kNoTree;
+  const bool ok = status == kOk || status == kCudaOutOfRange;
+  if (ok || no_tree) fill_edges(a.out, a.batch.max_n, b, n, true, 0);
+  if (!ok) fill_failure(a.out, a.batch.max_n, b, n, no_tree);
 }
 
 }  // namespace taproot::cuda

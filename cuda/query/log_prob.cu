@@ -36,6 +36,21 @@ __device__ bool is_tree(std::uint16_t* node, std::uint16_t* above, int n, bool s
   return __all_sync(kAllLanes, up);
 }
 
+// Whether no two edges of a tree cross, by one warp. ROOT is at one end, so that the tree is then
+// projective.
+__device__ bool is_projective(const std::int32_t* heads, int n) {
+  bool crosses = false;
+  for (int a = 1 + lane_id(); a <= n; a += kWarp) {
+    const int low = min(a, heads[a - 1]);
+    const int high = max(a, heads[a - 1]);
+    for (int b = 1; b <= n; ++b) {
+      const int other = heads[b - 1];
+      crosses |= low < min(b, other) && min(b, other) < high && high < max(b, other);
+    }
+  }
+  return __all_sync(kAllLanes, !crosses);
+}
+
 // log p of a tree of a sentence beyond the range of double, whose scores may be large.
 __device__ double exact_log_prob(const LogProbArgs& args, int b, int n, const EdgeReader& scores,
                                  const double* scale, const std::int32_t* heads) {
@@ -93,7 +108,8 @@ __global__ void log_prob_kernel(const __grid_constant__ LogProbArgs args) {
     double result = -HUGE_VAL;
     if (heads[0] == -1) {
       result = NAN;
-    } else if (heads_exist && is_tree(node, node + args.batch.nodes(), n, args.batch.single())) {
+    } else if (heads_exist && is_tree(node, node + args.batch.nodes(), n, args.batch.single()) &&
+               (args.batch.family == TreeFamily::kAll || is_projective(heads, n))) {
       const double log_p = args.summary.scalar[b] == kInWide
                                ? exact_log_prob(args, b, n, scores, scale, heads)
                                : total - args.summary.scaled_log_partition[b];

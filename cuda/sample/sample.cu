@@ -31,9 +31,8 @@ struct Sizes {
         walk_blocks(static_cast<unsigned>((args.trees + kWalkThreads - 1) / kWalkThreads)) {}
 };
 
-}  // namespace
-
-std::size_t sample_scratch_doubles(const SampleArgs& args) {
+// Doubles of scratch beyond shared memory.
+std::size_t scratch_doubles(const SampleArgs& args) {
   const Sizes sizes(args);
   const std::size_t size = args.batch.size;
   std::size_t doubles = static_cast<std::size_t>(fallback_scratch(args.batch.max_n)) *
@@ -47,7 +46,25 @@ std::size_t sample_scratch_doubles(const SampleArgs& args) {
   return doubles;
 }
 
-void launch_sample(const SampleArgs& args, void* stream) {
+}  // namespace
+
+void take_sample_memory(Arena& arena, const Limits& /*limits*/, SampleArgs& args) {
+  const std::size_t size = args.batch.size;
+  const auto nodes = static_cast<std::size_t>(args.batch.nodes());
+  const auto words = static_cast<std::size_t>(detail::alias_words(args.batch.max_n + 1));
+  const std::size_t trees = size * static_cast<std::size_t>(args.trees);
+  args.slots = arena.take<std::uint64_t>(size * nodes * nodes * words);
+  args.root_slots = arena.take<std::uint64_t>(size * nodes * words);
+  args.shares = arena.take<double>(size * nodes * nodes);
+  args.direct = arena.take<double>(size * nodes * nodes);
+  args.given_up = arena.take<std::int32_t>(size);
+  args.list_size = arena.take<std::int32_t>(1);
+  args.list = arena.take<std::int64_t>(trees);
+  args.list_root = arena.take<std::int32_t>(trees);
+  args.scratch = arena.take<double>(scratch_doubles(args));
+}
+
+void launch_sample(const SampleArgs& args, const Limits& /*limits*/, void* stream) {
   if (args.batch.size == 0 || args.trees == 0) return;
   const Sizes sizes(args);
   const auto size = static_cast<unsigned>(args.batch.size);

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "cuda/eliminate/factors.h"
+#include "cuda/eliminate/limits.h"
 
 namespace taproot::cuda {
 
@@ -28,13 +29,13 @@ struct SampleArgs {
   std::int64_t* list = nullptr;         ///< [size * trees]: the trees of those walks,
   std::int32_t* list_root = nullptr;    ///< and their roots.
   std::uint64_t* counter = nullptr;     ///< The statistics of walks that were given up.
-  double* scratch = nullptr;  ///< sample_scratch_doubles(), beyond what shared memory holds.
+  double* scratch = nullptr;            ///< For what shared memory does not hold.
   CudaTreeBuffer out;
 };
 
-/// Doubles of scratch that launch_sample() needs beyond shared memory.
-std::size_t sample_scratch_doubles(const SampleArgs& args);
+/// Takes the workspace of launch_sample(): all that `args` does not have yet.
+void take_sample_memory(Arena& arena, const Limits& limits, SampleArgs& args);
 
-void launch_sample(const SampleArgs& args, void* stream);
+void launch_sample(const SampleArgs& args, const Limits& limits, void* stream);
 
 }  // namespace taproot::cuda

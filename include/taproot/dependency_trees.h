@@ -59,8 +59,7 @@ class TAPROOT_API Pool {
 /// per sentence, or none at all.
 struct BatchOptions {
   RootRule root = RootRule::kSingle;
-  /// Whether the distributions are over projective trees only. Every question is then about these;
-  /// not on a Cuda.
+  /// Whether the distributions are over projective trees only. Every question is then about these.
   bool projective = false;
   /// Sampled and decoded trees then have labels, and everything else is about trees with their
   /// labels summed out. All sentences must have the same number of labels.
@@ -103,8 +102,9 @@ struct TreeOutput {
 ///
 /// On a Cuda, the scores are sent to the device with the first question, and factors, log Z and
 /// marginals stay there. kbest, expected_attachment, expected_tries, expected_steps,
-/// label_marginals and factorization, sample by other algorithms than auto and
-/// sample_without_replacement by others than beam throw std::invalid_argument. Sentences beyond the
+/// label_marginals, projective_mass and factorization, sample by other algorithms than auto,
+/// sample_without_replacement by others than beam or of projective trees, and divergences between
+/// projective trees and all trees throw std::invalid_argument. Sentences beyond the
 /// range of double are sampled by the CPU, sentences that are too long for the device are answered
 /// by the CPU, and both are counted (CudaStatistics).
 ///

@@ -54,7 +54,7 @@ bool holds_doubles(const Array& array, const char* message) {
 
 // [B][N+1][N+1], any strides.
 CudaScores scores_of(const ReadFloats& array, const Lengths& lengths, const std::string& root,
-                     const Ids& ids) {
+                     const Ids& ids, bool projective) {
   require(array.ndim() == 3 && array.shape(1) == array.shape(2) && array.shape(1) > 0,
           "scores must have shape (B, N+1, N+1)");
   require(!lengths || lengths->size() == array.shape(0), "lengths must have shape (B,)");
@@ -71,6 +71,7 @@ CudaScores scores_of(const ReadFloats& array, const Lengths& lengths, const std:
   // The same 64 bits: frameworks have few functions for unsigned numbers.
   scores.ids = ids ? reinterpret_cast<const std::uint64_t*>(ids->data()) : nullptr;
   scores.root = is_multi(root) ? RootRule::kMulti : RootRule::kSingle;
+  scores.family = projective ? TreeFamily::kProjective : TreeFamily::kAll;
   return scores;
 }
 
@@ -78,11 +79,11 @@ CudaScores scores_of(const ReadFloats& array, const Lengths& lengths, const std:
 class BoundTrees {
  public:
   BoundTrees(Cuda& cuda, ReadFloats scores, Lengths lengths, const std::string& root, Ids ids,
-             bool keep)
+             bool keep, bool projective)
       : scores_(std::move(scores)),
         lengths_(std::move(lengths)),
         ids_(std::move(ids)),
-        trees_(cuda, scores_of(scores_, lengths_, root, ids_), keep) {}
+        trees_(cuda, scores_of(scores_, lengths_, root, ids_, projective), keep) {}
 
   void outcomes(OnDevice<std::int32_t> out, std::uintptr_t stream) {
     CudaOutcome* const to = outcomes_in(out);
@@ -229,9 +230,10 @@ void init_trees(nb::module_& m) {
       "and ids (B,), int64, or None; trees (k, B, N), int32; outcomes (B, 3), int32: the number of "
       "a\nstatus (cuda_status names it), and the cell of a bad score. A sentence that is not ok "
       "leaves its answers as they were.")
-      .def(nb::init<Cuda&, ReadFloats, Lengths, const std::string&, Ids, bool>(), "cuda"_a,
+      .def(nb::init<Cuda&, ReadFloats, Lengths, const std::string&, Ids, bool, bool>(), "cuda"_a,
            nb::arg("scores").noconvert(), nb::arg("lengths").noconvert().none() = nb::none(),
-           "root"_a = "single", nb::arg("ids").noconvert().none() = nb::none(), "keep"_a = true)
+           "root"_a = "single", nb::arg("ids").noconvert().none() = nb::none(), "keep"_a = true,
+           "projective"_a = false)
       .def("outcomes", &BoundTrees::outcomes, out, "stream"_a)
       .def("log_partition", &BoundTrees::log_partition, out, "stream"_a)
       .def("entropy", &BoundTrees::entropy, out, "stream"_a)

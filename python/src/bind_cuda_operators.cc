@@ -21,10 +21,14 @@ T* at(Address address) {
   return reinterpret_cast<T*>(address);
 }
 
-// Scores, with lengths at `words`, or 0.
+// The root rule and the family of trees in one number, as in _torch_operators.kind_of().
+constexpr int kMulti = 1;
+constexpr int kProjective = 2;
+
+// Scores, with lengths at `words`, or 0. The bits of `kind` are kMulti and kProjective.
 CudaScores scores_at(Address data, bool is_double, std::size_t size, int max_n,
                      std::ptrdiff_t sentence_stride, std::ptrdiff_t head_stride,
-                     std::ptrdiff_t modifier_stride, Address words, bool multi) {
+                     std::ptrdiff_t modifier_stride, Address words, int kind) {
   CudaScores scores;
   scores.data = at(data);
   scores.is_double = is_double;
@@ -34,18 +38,20 @@ CudaScores scores_at(Address data, bool is_double, std::size_t size, int max_n,
   scores.head_stride = head_stride;
   scores.modifier_stride = modifier_stride;
   scores.lengths = at<const std::int32_t>(words);
-  scores.root = multi ? RootRule::kMulti : RootRule::kSingle;
+  scores.root = (kind & kMulti) != 0 ? RootRule::kMulti : RootRule::kSingle;
+  scores.family = (kind & kProjective) != 0 ? TreeFamily::kProjective : TreeFamily::kAll;
   return scores;
 }
 
 // Only what the size of a workspace depends on: no memory is touched.
-CudaScores scores_of(bool is_double, std::size_t size, int max_n) {
-  return scores_at(256, is_double, size, max_n, 0, 0, 1, 0, false);
+CudaScores scores_of(bool is_double, std::size_t size, int max_n, int kind) {
+  return scores_at(256, is_double, size, max_n, 0, 0, 1, 0, kind);
 }
 
-std::size_t infer_bytes(bool is_double, std::size_t size, int max_n, bool entropy, bool marginals) {
+std::size_t infer_bytes(bool is_double, std::size_t size, int max_n, int kind, bool entropy,
+                        bool marginals) {
   CudaInference question;
-  question.scores = scores_of(is_double, size, max_n);
+  question.scores = scores_of(is_double, size, max_n, kind);
   question.precision = is_double ? Precision::kFloat64 : Precision::kFloat32;
   if (entropy) question.entropy.data = at(256);
   if (marginals) question.marginals.data = at(256);
@@ -55,14 +61,14 @@ std::size_t infer_bytes(bool is_double, std::size_t size, int max_n, bool entrop
 // log Z, entropies and marginals are of the type of the scores.
 void infer(Address data, bool is_double, std::size_t size, int max_n,
            std::ptrdiff_t sentence_stride, std::ptrdiff_t head_stride,
-           std::ptrdiff_t modifier_stride, Address words, bool multi, Address log_partition,
+           std::ptrdiff_t modifier_stride, Address words, int kind, Address log_partition,
            Address entropy, Address marginals, std::ptrdiff_t to_sentence, std::ptrdiff_t to_head,
            std::ptrdiff_t to_modifier, Address outcomes, std::size_t tree_count, Address heads,
            Address log_prob, bool slope_of_tree, Address workspace, std::size_t bytes,
            Address stream) {
   CudaInference question;
   question.scores = scores_at(data, is_double, size, max_n, sentence_stride, head_stride,
-                              modifier_stride, words, multi);
+                              modifier_stride, words, kind);
   question.precision = is_double ? Precision::kFloat64 : Precision::kFloat32;
   question.log_partition = {at(log_partition), is_double, 1};
   question.entropy = {at(entropy), is_double, 1};
@@ -76,42 +82,42 @@ void infer(Address data, bool is_double, std::size_t size, int max_n,
   cuda_infer(question, at(workspace), bytes, at(stream));
 }
 
-std::size_t hessian_bytes(bool is_double, std::size_t size, int max_n) {
+std::size_t hessian_bytes(bool is_double, std::size_t size, int max_n, int kind) {
   CudaHessian question;
-  question.scores = scores_of(is_double, size, max_n);
+  question.scores = scores_of(is_double, size, max_n, kind);
   return cuda_hessian_bytes(question);
 }
 
 // The direction and the answer are contiguous.
 void hessian_product(Address data, bool is_double, std::size_t size, int max_n,
                      std::ptrdiff_t sentence_stride, std::ptrdiff_t head_stride,
-                     std::ptrdiff_t modifier_stride, Address words, bool multi, Address direction,
+                     std::ptrdiff_t modifier_stride, Address words, int kind, Address direction,
                      bool direction_is_double, Address out, bool out_is_double, Address workspace,
                      std::size_t bytes, Address stream) {
   const std::ptrdiff_t side = max_n + 1;
   CudaHessian question;
   question.scores = scores_at(data, is_double, size, max_n, sentence_stride, head_stride,
-                              modifier_stride, words, multi);
+                              modifier_stride, words, kind);
   question.direction = {at(direction), direction_is_double, side * side, side, 1, nullptr};
   question.out = {at(out), out_is_double, side * side, side, 1, nullptr};
   const Released released;
   cuda_hessian_product(question, at(workspace), bytes, at(stream));
 }
 
-std::size_t argmax_bytes(bool is_double, std::size_t size, int max_n) {
+std::size_t argmax_bytes(bool is_double, std::size_t size, int max_n, int kind) {
   CudaArgmax question;
-  question.scores = scores_of(is_double, size, max_n);
+  question.scores = scores_of(is_double, size, max_n, kind);
   return cuda_argmax_bytes(question);
 }
 
 // Trees are [B][N].
 void argmax(Address data, bool is_double, std::size_t size, int max_n,
             std::ptrdiff_t sentence_stride, std::ptrdiff_t head_stride,
-            std::ptrdiff_t modifier_stride, Address words, bool multi, Address outcomes,
+            std::ptrdiff_t modifier_stride, Address words, int kind, Address outcomes,
             Address heads, Address workspace, std::size_t bytes, Address stream) {
   CudaArgmax question;
   question.scores = scores_at(data, is_double, size, max_n, sentence_stride, head_stride,
-                              modifier_stride, words, multi);
+                              modifier_stride, words, kind);
   question.trees = {at<std::int32_t>(heads), max_n, 0};
   question.outcomes = at<CudaOutcome>(outcomes);
   const Released released;

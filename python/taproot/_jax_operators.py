@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +21,15 @@ from . import _taproot
 from ._distribution import Algorithm, DependencyTrees, Root, WithoutReplacementAlgorithm
 
 Array = Any
+
+
+class Kind(NamedTuple):
+    """What trees a distribution is over."""
+
+    root: Root
+    projective: bool
+
+
 # The shape of one sentence's result, and its dtype.
 Result = tuple[tuple[int, ...], Any]
 
@@ -46,12 +55,14 @@ def _register() -> None:
 _register()
 
 
-def host_trees(scores: Any, words: Any, root: Root, on_error: Any = "status") -> DependencyTrees:
+def host_trees(scores: Any, words: Any, kind: Kind, on_error: Any = "status") -> DependencyTrees:
     """A flat batch in NumPy's arrays."""
     edges = np.asarray(scores)
     edges = edges if edges.dtype in (np.float32, np.float64) else edges.astype(np.float32)
     flat = edges.reshape((-1, *edges.shape[-2:]))
-    return DependencyTrees(flat, np.asarray(words).reshape(-1), root, on_error=on_error, copy=False)
+    return DependencyTrees(
+        flat, np.asarray(words).reshape(-1), kind.root, projective=kind.projective, on_error=on_error, copy=False
+    )
 
 
 def _wide(array: Array) -> Array:
@@ -75,7 +86,7 @@ def _varying(results: Sequence[Array], operands: Sequence[Array]) -> list[Array]
 
 
 def _call(
-    name: str, results: Sequence[Result], scores: Array, words: Array, root: Root, *more: Array, **attributes: Any
+    name: str, results: Sequence[Result], scores: Array, words: Array, kind: Kind, *more: Array, **attributes: Any
 ) -> list[Array]:
     """The library's answers, with the axes of the batch in front; a result of dtype None has that of the scores.
 
@@ -86,7 +97,7 @@ def _call(
     batch = own.shape[:-2]
     shapes = [jax.ShapeDtypeStruct((*batch, *shape), own.dtype if dtype is None else dtype) for shape, dtype in results]
     call = jax.ffi.ffi_call(f"taproot_{name}", shapes, vmap_method="broadcast_all")
-    found = _varying(call(*operands, multi=root == "multi", **attributes), operands)
+    found = _varying(call(*operands, multi=kind.root == "multi", projective=kind.projective, **attributes), operands)
     return [a.astype(scores.dtype) if dtype is None else a for a, (_, dtype) in zip(found, results)]
 
 
@@ -112,16 +123,16 @@ def _times_known(grad: Array, slope: Array, out: Array) -> Array:
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(3,))
-def hessian_product(scores: Array, vector: Array, words: Array, root: Root) -> Array:
+def hessian_product(scores: Array, vector: Array, words: Array, kind: Kind) -> Array:
     """The Hessian of log Z times a vector; 0 if the vector is, whether the sentence has an answer or not."""
     along = _wide(vector)
-    found = _call("hessian_product", [_edges(scores)], scores, words, root, along)[0]
+    found = _call("hessian_product", [_edges(scores)], scores, words, kind, along)[0]
     counts = (vector != 0).any((-2, -1))
     return jnp.where(counts[..., None, None], found, jnp.zeros((), found.dtype))
 
 
-def _hessian_product_forward(scores: Array, vector: Array, words: Array, root: Root) -> Any:
-    return hessian_product(scores, vector, words, root), None
+def _hessian_product_forward(scores: Array, vector: Array, words: Array, kind: Kind) -> Any:
+    return hessian_product(scores, vector, words, kind), None
 
 
 def _one_more(*_: Any) -> Any:
@@ -135,38 +146,38 @@ hessian_product.defvjp(_hessian_product_forward, _one_more)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(2,))
-def marginals(scores: Array, words: Array, root: Root) -> Array:
-    return _call("marginals", [_edges(scores)], scores, words, root)[0]
+def marginals(scores: Array, words: Array, kind: Kind) -> Array:
+    return _call("marginals", [_edges(scores)], scores, words, kind)[0]
 
 
-def _marginals_forward(scores: Array, words: Array, root: Root) -> Any:
-    return marginals(scores, words, root), (scores, words)
+def _marginals_forward(scores: Array, words: Array, kind: Kind) -> Any:
+    return marginals(scores, words, kind), (scores, words)
 
 
-def _marginals_backward(root: Root, saved: Any, grad: Array) -> Any:
+def _marginals_backward(kind: Kind, saved: Any, grad: Array) -> Any:
     scores, words = saved
-    return hessian_product(scores, grad, words, root), None
+    return hessian_product(scores, grad, words, kind), None
 
 
 marginals.defvjp(_marginals_forward, _marginals_backward)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(2,))
-def root_marginals(scores: Array, words: Array, root: Root) -> Array:
+def root_marginals(scores: Array, words: Array, kind: Kind) -> Array:
     of_words: Result = ((scores.shape[-1] - 1,), None)
-    found, outcomes = _call("root_marginals", [of_words, _OUTCOME], scores, words, root)
+    found, outcomes = _call("root_marginals", [of_words, _OUTCOME], scores, words, kind)
     lost = outcomes[..., :1] > _NO_TREE  # The numbers of a sentence without a tree are 0, and so they stay.
     return jnp.where(lost, jnp.nan, found)
 
 
-def _root_marginals_forward(scores: Array, words: Array, root: Root) -> Any:
-    return root_marginals(scores, words, root), (scores, words)
+def _root_marginals_forward(scores: Array, words: Array, kind: Kind) -> Any:
+    return root_marginals(scores, words, kind), (scores, words)
 
 
-def _root_marginals_backward(root: Root, saved: Any, grad: Array) -> Any:
+def _root_marginals_backward(kind: Kind, saved: Any, grad: Array) -> Any:
     scores, words = saved
     of_edges = jnp.zeros_like(scores).at[..., 0, 1:].set(grad.astype(scores.dtype))
-    return hessian_product(scores, of_edges, words, root), None
+    return hessian_product(scores, of_edges, words, kind), None
 
 
 root_marginals.defvjp(_root_marginals_forward, _root_marginals_backward)
@@ -177,34 +188,34 @@ root_marginals.defvjp(_root_marginals_forward, _root_marginals_backward)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(2,))
-def _log_partition_and_marginals(scores: Array, words: Array, root: Root) -> Any:
-    return tuple(_call("log_partition_and_marginals", [_NUMBER, _edges(scores)], scores, words, root))
+def _log_partition_and_marginals(scores: Array, words: Array, kind: Kind) -> Any:
+    return tuple(_call("log_partition_and_marginals", [_NUMBER, _edges(scores)], scores, words, kind))
 
 
-def _log_partition_and_marginals_forward(scores: Array, words: Array, root: Root) -> Any:
-    log_z, p = _log_partition_and_marginals(scores, words, root)
+def _log_partition_and_marginals_forward(scores: Array, words: Array, kind: Kind) -> Any:
+    log_z, p = _log_partition_and_marginals(scores, words, kind)
     return (log_z, p), (scores, words, p)
 
 
-def _log_partition_and_marginals_backward(root: Root, saved: Any, grads: Any) -> Any:
+def _log_partition_and_marginals_backward(kind: Kind, saved: Any, grads: Any) -> Any:
     scores, words, p = saved
     of_log_z, of_p = grads
-    return _times(of_log_z, p) + hessian_product(scores, of_p, words, root), None
+    return _times(of_log_z, p) + hessian_product(scores, of_p, words, kind), None
 
 
 _log_partition_and_marginals.defvjp(_log_partition_and_marginals_forward, _log_partition_and_marginals_backward)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(2,))
-def log_partition(scores: Array, words: Array, root: Root) -> Array:
-    return _call("log_partition", [_NUMBER], scores, words, root)[0]
+def log_partition(scores: Array, words: Array, kind: Kind) -> Array:
+    return _call("log_partition", [_NUMBER], scores, words, kind)[0]
 
 
-def _log_partition_forward(scores: Array, words: Array, root: Root) -> Any:
-    return _log_partition_and_marginals(scores, words, root)
+def _log_partition_forward(scores: Array, words: Array, kind: Kind) -> Any:
+    return _log_partition_and_marginals(scores, words, kind)
 
 
-def _log_partition_backward(root: Root, p: Array, grad: Array) -> Any:
+def _log_partition_backward(kind: Kind, p: Array, grad: Array) -> Any:
     return _times(grad, p), None
 
 
@@ -212,25 +223,25 @@ log_partition.defvjp(_log_partition_forward, _log_partition_backward)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(2,))
-def _entropy_and_product(scores: Array, words: Array, root: Root) -> Any:
+def _entropy_and_product(scores: Array, words: Array, kind: Kind) -> Any:
     """The entropy, and the Hessian of log Z times the scores, which is minus its gradient."""
-    return tuple(_call("entropy_and_product", [_NUMBER, _edges(scores)], scores, words, root))
+    return tuple(_call("entropy_and_product", [_NUMBER, _edges(scores)], scores, words, kind))
 
 
-_entropy_and_product.defvjp(lambda scores, words, root: (_entropy_and_product(scores, words, root), None), _one_more)
+_entropy_and_product.defvjp(lambda scores, words, kind: (_entropy_and_product(scores, words, kind), None), _one_more)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(2,))
-def entropy(scores: Array, words: Array, root: Root) -> Array:
-    return _call("entropy", [_NUMBER], scores, words, root)[0]
+def entropy(scores: Array, words: Array, kind: Kind) -> Array:
+    return _call("entropy", [_NUMBER], scores, words, kind)[0]
 
 
-def _entropy_forward(scores: Array, words: Array, root: Root) -> Any:
-    out, product = _entropy_and_product(scores, words, root)
+def _entropy_forward(scores: Array, words: Array, kind: Kind) -> Any:
+    out, product = _entropy_and_product(scores, words, kind)
     return out, (out, product)
 
 
-def _entropy_backward(root: Root, saved: Any, grad: Array) -> Any:
+def _entropy_backward(kind: Kind, saved: Any, grad: Array) -> Any:
     out, product = saved
     return _times_known(-grad, product, out), None
 
@@ -238,24 +249,26 @@ def _entropy_backward(root: Root, saved: Any, grad: Array) -> Any:
 entropy.defvjp(_entropy_forward, _entropy_backward)
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(3, 4))
-def divergence(scores: Array, other: Array, words: Array, root: Root, relative: bool) -> Array:
+@partial(jax.custom_vjp, nondiff_argnums=(3, 4, 5))
+def divergence(scores: Array, other: Array, words: Array, kind: Kind, kind_of_q: Kind, relative: bool) -> Array:
     """The cross-entropy of q relative to p or, if `relative`, the divergence of q from p."""
     name = "kl_divergence" if relative else "cross_entropy"
     of_q = other.astype(_wide(scores).dtype)
-    return _call(name, [_NUMBER], scores, words, root, of_q)[0]
+    return _call(name, [_NUMBER], scores, words, kind, of_q, other_projective=kind_of_q.projective)[0]
 
 
-def _divergence_forward(scores: Array, other: Array, words: Array, root: Root, relative: bool) -> Any:
-    out = divergence(scores, other, words, root, relative)
+def _divergence_forward(
+    scores: Array, other: Array, words: Array, kind: Kind, kind_of_q: Kind, relative: bool
+) -> Any:
+    out = divergence(scores, other, words, kind, kind_of_q, relative)
     return out, (scores, other, words, out)
 
 
-def _divergence_backward(root: Root, relative: bool, saved: Any, grad: Array) -> Any:
+def _divergence_backward(kind: Kind, kind_of_q: Kind, relative: bool, saved: Any, grad: Array) -> Any:
     scores, other, words, out = saved
     vector = other - scores if relative else other
-    of_scores = _times_known(-grad, hessian_product(scores, vector, words, root), out)
-    of_other = _times_known(grad, marginals(other, words, root) - marginals(scores, words, root), out)
+    of_scores = _times_known(-grad, hessian_product(scores, vector, words, kind), out)
+    of_other = _times_known(grad, marginals(other, words, kind_of_q) - marginals(scores, words, kind), out)
     return of_scores, of_other, None
 
 
@@ -271,38 +284,38 @@ def _readable(heads: Array, words: Array) -> Array:
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(3,))
-def _log_prob_and_marginals(scores: Array, heads: Array, words: Array, root: Root) -> Any:
+def _log_prob_and_marginals(scores: Array, heads: Array, words: Array, kind: Kind) -> Any:
     results = [((heads.shape[-2],), None), _edges(scores)]
-    return tuple(_call("log_prob_and_marginals", results, scores, words, root, _readable(heads, words)))
+    return tuple(_call("log_prob_and_marginals", results, scores, words, kind, _readable(heads, words)))
 
 
-def _log_prob_and_marginals_forward(scores: Array, heads: Array, words: Array, root: Root) -> Any:
-    out, p = _log_prob_and_marginals(scores, heads, words, root)
+def _log_prob_and_marginals_forward(scores: Array, heads: Array, words: Array, kind: Kind) -> Any:
+    out, p = _log_prob_and_marginals(scores, heads, words, kind)
     return (out, p), (scores, heads, words, out, p)
 
 
-def _log_prob_and_marginals_backward(root: Root, saved: Any, grads: Any) -> Any:
+def _log_prob_and_marginals_backward(kind: Kind, saved: Any, grads: Any) -> Any:
     scores, heads, words, out, p = saved
     of_out, of_p = grads
-    slope = _log_prob_backward(root, (heads, words, out, p), of_out)[0]
-    return slope + hessian_product(scores, of_p, words, root), None, None
+    slope = _log_prob_backward(kind, (heads, words, out, p), of_out)[0]
+    return slope + hessian_product(scores, of_p, words, kind), None, None
 
 
 _log_prob_and_marginals.defvjp(_log_prob_and_marginals_forward, _log_prob_and_marginals_backward)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(3,))
-def log_prob(scores: Array, heads: Array, words: Array, root: Root) -> Array:
+def log_prob(scores: Array, heads: Array, words: Array, kind: Kind) -> Array:
     """Of K trees per sentence, heads (..., K, N), shape (..., K); NaN for heads that cannot be."""
-    return _call("log_prob", [((heads.shape[-2],), None)], scores, words, root, _readable(heads, words))[0]
+    return _call("log_prob", [((heads.shape[-2],), None)], scores, words, kind, _readable(heads, words))[0]
 
 
-def _log_prob_forward(scores: Array, heads: Array, words: Array, root: Root) -> Any:
-    out, p = _log_prob_and_marginals(scores, heads, words, root)
+def _log_prob_forward(scores: Array, heads: Array, words: Array, kind: Kind) -> Any:
+    out, p = _log_prob_and_marginals(scores, heads, words, kind)
     return out, (heads, words, out, p)
 
 
-def _log_prob_backward(root: Root, saved: Any, grad: Array) -> Any:
+def _log_prob_backward(kind: Kind, saved: Any, grad: Array) -> Any:
     """Edges less marginals; 0 for heads that are not a tree, NaN where the value is."""
     heads, words, out, p = saved
     side = p.shape[-1]
@@ -322,9 +335,9 @@ log_prob.defvjp(_log_prob_forward, _log_prob_backward)
 # What has no gradient. `labels` (..., N+1, N+1, L) are None where there are none.
 
 
-def numbers(name: str, scores: Array, words: Array, root: Root) -> Array:
+def numbers(name: str, scores: Array, words: Array, kind: Kind) -> Array:
     """expected_tries or expected_steps, shape (...)."""
-    return _call(name, [_NUMBER], *_constants(scores), words, root)[0]
+    return _call(name, [_NUMBER], *_constants(scores), words, kind)[0]
 
 
 def _constants(*arrays: Array | None) -> list[Array]:
@@ -337,27 +350,27 @@ def _results_of_trees(scores: Array, labels: Array | None, *leading: int) -> lis
     return [(shape, jnp.int32)] * (1 if labels is None else 2)
 
 
-def decode(name: str, scores: Array, labels: Array | None, words: Array, root: Root) -> Any:
+def decode(name: str, scores: Array, labels: Array | None, words: Array, kind: Kind) -> Any:
     """argmax or mbr: [heads], or [heads, labels], each (..., N)."""
     own, *of_labels = _constants(scores, labels)
     if not of_labels:
-        return _call(name, _results_of_trees(scores, labels), own, words, root)
-    on_cpu, on_device = labeled_decoders(name, root)
+        return _call(name, _results_of_trees(scores, labels), own, words, kind)
+    on_cpu, on_device = labeled_decoders(name, kind)
     given = (_wide(own), _wide(of_labels[0]), jnp.asarray(words, jnp.int32))
     return jax.lax.platform_dependent(*given, cpu=on_cpu, cuda=on_device)
 
 
 @cache  # JAX compiles a function once, if it is the same one.
-def labeled_decoders(name: str, root: Root) -> tuple[Any, Any]:
+def labeled_decoders(name: str, kind: Kind) -> tuple[Any, Any]:
     """Functions of scores, label scores and words that give (heads, labels): the library's, for the CPU, and one for
     devices, where the library knows no labels. That one adds label scores in their own precision."""
 
     def on_cpu(scores: Array, labels: Array, words: Array) -> Any:
-        return tuple(_call(name, _results_of_trees(scores, labels), scores, words, root, labels))
+        return tuple(_call(name, _results_of_trees(scores, labels), scores, words, kind, labels))
 
     def on_device(scores: Array, labels: Array, words: Array) -> Any:
         of_edges = labels.max(-1) if name == "argmax" else jax.nn.logsumexp(labels, axis=-1)
-        heads = _call(name, _results_of_trees(scores, None), scores + of_edges, words, root)[0]
+        heads = _call(name, _results_of_trees(scores, None), scores + of_edges, words, kind)[0]
         best = jnp.argmax(labels, axis=-1)[..., 1:].astype(jnp.int32)
         of_words = jnp.take_along_axis(best, jnp.maximum(heads, 0)[..., None, :], axis=-2)[..., 0, :]
         return heads, jnp.where(heads < 0, -1, of_words)
@@ -365,11 +378,11 @@ def labeled_decoders(name: str, root: Root) -> tuple[Any, Any]:
     return on_cpu, on_device
 
 
-def kbest(k: int, scores: Array, labels: Array | None, words: Array, root: Root) -> Any:
+def kbest(k: int, scores: Array, labels: Array | None, words: Array, kind: Kind) -> Any:
     """[heads, labels if there are any, score, counts]: (..., k, N), (..., k) and (...)."""
     own, *of_labels = _constants(scores, labels)
     results: list[Result] = [*_results_of_trees(scores, labels, k), ((k,), None), ((), jnp.int32)]
-    return _call("kbest", results, own, words, root, *map(_wide, of_labels))
+    return _call("kbest", results, own, words, kind, *map(_wide, of_labels))
 
 
 def _by_key(
@@ -380,7 +393,7 @@ def _by_key(
     scores: Array,
     labels: Array | None,
     words: Array,
-    root: Root,
+    kind: Kind,
 ) -> Any:
     """A question with a seed, from two words of a key.
 
@@ -392,15 +405,15 @@ def _by_key(
     keys = jnp.broadcast_to(key.reshape(-1)[-2:], (*batch, 2)).astype(jnp.uint32)
     more = (keys, *map(_wide, of_labels))
     given = dict(axes=np.int32(len(batch)), algorithm=algorithm, labeled=labels is not None)
-    return _call(name, results, own, words, root, *more, **given)
+    return _call(name, results, own, words, kind, *more, **given)
 
 
 def sample(
-    k: int, key: Array, algorithm: Algorithm, scores: Array, labels: Array | None, words: Array, root: Root
+    k: int, key: Array, algorithm: Algorithm, scores: Array, labels: Array | None, words: Array, kind: Kind
 ) -> Any:
     """[heads], or [heads, labels], each (..., k, N)."""
     results = _results_of_trees(scores, labels, k)
-    return _by_key("sample", results, key, algorithm, scores, labels, words, root)
+    return _by_key("sample", results, key, algorithm, scores, labels, words, kind)
 
 
 def sample_without_replacement(
@@ -410,12 +423,12 @@ def sample_without_replacement(
     scores: Array,
     labels: Array | None,
     words: Array,
-    root: Root,
+    kind: Kind,
 ) -> Any:
     """[heads, labels if there are any, log_prob, gumbel, weights, kappa, exhausted, counts]."""
     results: list[Result] = [*_results_of_trees(scores, labels, k), ((k,), None), ((k,), None), ((k,), None)]
     results += [_NUMBER, ((), jnp.int32), ((), jnp.int32)]
-    found = _by_key("sample_without_replacement", results, key, algorithm, scores, labels, words, root)
+    found = _by_key("sample_without_replacement", results, key, algorithm, scores, labels, words, kind)
     *trees, log_prob, gumbel, weights, kappa, exhausted, counts = found
     # A device does not write the numbers of trees that are not there, and leaves it to kappa whether these are all.
     there = jnp.arange(k) < counts[..., None]

@@ -70,13 +70,18 @@ def _require_cuda(device: Any) -> None:
         raise RuntimeError(f"scores are on {device}, and taproot cannot work there: {why}")
 
 
+def root_and_family(kind: int) -> tuple[Root, bool]:
+    """The root rule, and whether trees are projective: the inverse of ``_torch_operators.kind_of``."""
+    return ("multi" if kind & 1 else "single"), bool(kind & 2)
+
+
 class CudaTrees:
     """The distributions of scores (..., N+1, N+1), float32 or float64, with numbers of words (...).
 
-    If `check`, a sentence without an answer raises an exception, which waits for the device.
+    `kind` is the root rule and the family of trees (``_torch_operators.kind_of``). If `check`, a sentence without an answer raises an exception, which waits for the device.
     """
 
-    def __init__(self, scores: Tensor, words: Tensor | None, root: Root, check: bool) -> None:
+    def __init__(self, scores: Tensor, words: Tensor | None, kind: int, check: bool) -> None:
         _require_cuda(scores.device)
         self._batch = scores.shape[:-2]
         self._n = scores.shape[-1] - 1
@@ -86,7 +91,7 @@ class CudaTrees:
         if words is not None:
             flat = words if words.ndim == 1 else words.reshape(-1)
             self._words = flat.to(scores.device, torch.int32).contiguous()
-        self._root: Root = root
+        self._kind = kind
         self._check = check
         self._device = scores.device.index or 0
 
@@ -117,7 +122,7 @@ class CudaTrees:
             self._n,
             *scores.stride(),
             0 if words is None else words.data_ptr(),
-            self._root == "multi",
+            self._kind,
         )
 
     def _call(self, function: Any, bytes_of: Any, sizes: tuple[Any, ...], *arguments: Any) -> None:
@@ -128,7 +133,7 @@ class CudaTrees:
             with torch.cuda.device(self._device):
                 return self._call(function, bytes_of, sizes, *arguments)
         scores = self._scores
-        count = bytes_of(self._device, scores.dtype == torch.float64, len(scores), self._n, *sizes)
+        count = bytes_of(self._device, scores.dtype == torch.float64, len(scores), self._n, self._kind, *sizes)
         workspace = torch.empty(count, dtype=torch.uint8, device=scores.device)
         function(*arguments, workspace.data_ptr(), count, self._stream)
 
@@ -220,7 +225,8 @@ class CudaTrees:
 
     def _factored(self, precision: str, keep: bool) -> _taproot.CudaDependencyTrees:
         cuda = _cuda(self._device, precision)
-        return _taproot.CudaDependencyTrees(cuda, self._scores, self._words, self._root, None, keep)
+        root, projective = root_and_family(self._kind)
+        return _taproot.CudaDependencyTrees(cuda, self._scores, self._words, root, None, keep, projective)
 
     def _out_of_range(self, outcomes: Tensor) -> list[int]:
         """The sentences that only the CPU can answer. Raises where one has no answer."""
@@ -245,6 +251,8 @@ class CudaTrees:
 
     def divergence(self, other: CudaTrees, relative: bool) -> Tensor:
         out = self._full((len(self),), torch.float64, torch.nan)
+        if self._kind != other._kind:
+            self.not_here("comparing projective trees with all trees")
         ask = self._kept.kl_divergence if relative else self._kept.cross_entropy
         ask(other._kept, out, self._stream)
         return out.reshape(self._batch).to(self._scores.dtype)
@@ -264,8 +272,14 @@ class CudaTrees:
 
     def _on_cpu(self, sentences: list[int]) -> _distribution.DependencyTrees:
         words = None if self._words is None else self._words[sentences].cpu().numpy()
+        root, projective = root_and_family(self._kind)
         return _distribution.DependencyTrees(
-            self._scores[sentences].cpu().numpy(), words, self._root, ids=np.array(sentences, np.int64), copy=False
+            self._scores[sentences].cpu().numpy(),
+            words,
+            root,
+            projective=projective,
+            ids=np.array(sentences, np.int64),
+            copy=False,
         )
 
     def sample(self, k: int, seed: int, algorithm: str) -> Tensor:
@@ -280,6 +294,8 @@ class CudaTrees:
         return heads
 
     def sample_without_replacement(self, k: int, seed: int, algorithm: str) -> WithoutReplacementSample:
+        if root_and_family(self._kind)[1]:
+            self.not_here("sampling projective trees without replacement")
         if algorithm not in ("auto", "beam"):
             raise ValueError(f'on a device there is the algorithm "beam" alone, not {algorithm!r}')
         count, batch = as_count(k), len(self)

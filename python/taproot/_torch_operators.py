@@ -23,7 +23,7 @@ from torch import Tensor
 
 from ._distribution import Root
 from ._torch_cpu import Answers, CpuTrees
-from ._torch_cuda import CudaTrees
+from ._torch_cuda import CudaTrees, root_and_family
 
 Trees = CpuTrees | CudaTrees
 
@@ -35,13 +35,9 @@ def kind_of(root: Root, projective: bool) -> int:
 
 def factor(scores: Tensor, words: Tensor | None, kind: int, check: bool) -> Trees:
     """The distributions of the scores. If `check`, a sentence without an answer raises an exception."""
-    root: Root = "multi" if kind & 1 else "single"
-    projective = bool(kind & 2)
     if scores.device.type == "cuda":
-        if projective:
-            raise NotImplementedError("projective trees are not computed on a device: give scores.cpu()")
-        return CudaTrees(scores.detach(), words, root, check)
-    return CpuTrees(scores, words, root, projective, check)
+        return CudaTrees(scores.detach(), words, kind, check)
+    return CpuTrees(scores, words, *root_and_family(kind), check)
 
 
 def is_traced() -> bool:

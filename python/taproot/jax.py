@@ -34,7 +34,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import _jax_operators as operators
-from ._arrays import as_count, as_integers, filled_up, mask_hint
+from ._arrays import as_count, as_integers, as_switch, filled_up, mask_hint
 from ._constraints import allowed_edges
 from ._distribution import Algorithm, Root, WithoutReplacementAlgorithm
 from ._given import parts_of
@@ -110,7 +110,9 @@ class DependencyTrees:
     """The distribution over dependency trees: what ``taproot.DependencyTrees`` can be asked, for JAX's arrays.
 
     It may be an argument or a result of a function under ``jit``, ``vmap`` and ``grad``. Every question starts from the
-    scores anew; under ``jit`` the same question is asked once. Projective trees are refused.
+    scores anew; under ``jit`` the same question is asked once. On a device, ``kbest``, the cost
+    of Wilson's walk, ``projective_mass``, and for projective trees sampling without replacement and comparing them
+    with all trees are refused.
 
     >>> import jax, jax.numpy as jnp, taproot.jax
     >>> d = taproot.jax.DependencyTrees(jnp.zeros((2, 4, 4)), lengths=jnp.array([3, 2]))
@@ -131,16 +133,12 @@ class DependencyTrees:
         projective: bool = False,
         layout: Layout = "head-dependent",
     ) -> None:
-        if projective:
-            raise NotImplementedError(
-                "taproot.jax does not have projective trees: use taproot.torch or taproot.DependencyTrees"
-            )
         self._arrangement = as_arrangement(layout)
         scores = _floats(scores)
         check_square(scores.shape)
         if root != "single" and root != "multi":
             raise ValueError(f'root must be "single" or "multi", not {root!r}')
-        self.root: Root = root
+        self._kind = operators.Kind(root, as_switch(projective, "projective"))
         batch, n = scores.shape[:-2], scores.shape[-1] - 1
         self._words = _words(lengths, batch, n, self._arrangement)
         self._edges = self._arrangement.turned(scores)
@@ -163,15 +161,25 @@ class DependencyTrees:
 
     def tree_flatten(self) -> tuple[Any, Any]:
         """For JAX, which takes it apart and puts it together."""
-        return (self._edges, self._labels, self._words), (self.root, self._arrangement)
+        return (self._edges, self._labels, self._words), (self._kind, self._arrangement)
 
     @classmethod
     def tree_unflatten(cls, rest: Any, arrays: Any) -> DependencyTrees:
         """For JAX, which takes it apart and puts it together."""
         own = object.__new__(cls)
-        own.root, own._arrangement = rest
+        own._kind, own._arrangement = rest
         own._edges, own._labels, own._words = arrays
         return own
+
+    @property
+    def root(self) -> Root:
+        """The root rule."""
+        return self._kind.root
+
+    @property
+    def projective(self) -> bool:
+        """Whether the distribution is over projective trees only."""
+        return self._kind.projective
 
     @property
     def layout(self) -> Layout:
@@ -202,7 +210,8 @@ class DependencyTrees:
         return self._edges.dtype
 
     def __repr__(self) -> str:
-        return f"DependencyTrees(scores: {tuple(self._edges.shape)}, root={self.root!r})"
+        family = ", projective=True" if self.projective else ""
+        return f"DependencyTrees(scores: {tuple(self._edges.shape)}, root={self.root!r}{family})"
 
     # Labels are summed out here; what the operators see are scores.
 
@@ -232,8 +241,8 @@ class DependencyTrees:
         possible, _, total = self._of_labels()
         return jnp.where(possible, self._edges + total, -jnp.inf)
 
-    def _given(self) -> tuple[Array, Array, Root]:
-        return self._scores(), self._words, self.root
+    def _given(self) -> tuple[Array, Array, operators.Kind]:
+        return self._scores(), self._words, self._kind
 
     # What can be asked.
 
@@ -288,11 +297,11 @@ class DependencyTrees:
 
     def hessian_product(self, direction: Array) -> Array:
         """The derivative of ``marginals`` when the scores move along `direction`, of their shape."""
-        scores, words, root = self._given()
+        scores, words, kind = self._given()
         vector = self._arrangement.turned(_floats(direction))
         if vector.shape != scores.shape:
             raise ValueError(f"direction must have shape {scores.shape}, not {vector.shape}")
-        return self._arrangement.turned(operators.hessian_product(scores, vector, words, root).astype(self._dtype))
+        return self._arrangement.turned(operators.hessian_product(scores, vector, words, kind).astype(self._dtype))
 
     def cross_entropy(self, other: DependencyTrees) -> Array:
         """-sum p log q, q the other distribution over the same sentences, shape (...)."""
@@ -311,7 +320,13 @@ class DependencyTrees:
         if not _is_traced(self._words, other._words) and not np.array_equal(self._words, other._words):
             raise ValueError(f"{name} needs distributions over the same sentences: their lengths differ")
         p, q = self._scores(), other._scores()
-        return operators.divergence(p, q, self._words, self.root, name == "kl_divergence").astype(self._dtype)
+        return operators.divergence(
+            p, q, self._words, self._kind, other._kind, name == "kl_divergence"
+        ).astype(self._dtype)
+
+    def projective_mass(self) -> Array:
+        """The share of the projective trees in Z of all trees, shape (...), without a gradient. On the CPU."""
+        return operators.numbers("projective_mass", *self._given()).astype(self._dtype)
 
     def expected_tries(self) -> Array:
         """Z_multi / Z_single, shape (...), without a gradient."""
@@ -337,7 +352,7 @@ class DependencyTrees:
         leading = own.shape[: own.ndim - 1 - len(batch)]
         count = int(np.prod(leading))
         flat = jnp.moveaxis(own.reshape((count, *batch, n)), 0, -2)
-        found = operators.log_prob(self._scores(), flat, self._words, self.root)
+        found = operators.log_prob(self._scores(), flat, self._words, self._kind)
         if labels is not None:
             of_words = self._trees_given(labels, "labels", more=True)
             if of_words.shape != own.shape:
@@ -385,11 +400,11 @@ class DependencyTrees:
 
     def argmax(self) -> Any:
         """The heads of the best tree, shape (..., N), int32, padding -1; with ``label_scores`` a ``LabeledTrees``."""
-        return self._out(operators.decode("argmax", self._edges, self._labels, self._words, self.root))
+        return self._out(operators.decode("argmax", self._edges, self._labels, self._words, self._kind))
 
     def mbr(self) -> Any:
         """The tree with the largest expected number of right heads; shapes as ``argmax``."""
-        return self._out(operators.decode("mbr", self._edges, self._labels, self._words, self.root))
+        return self._out(operators.decode("mbr", self._edges, self._labels, self._words, self._kind))
 
     def kbest(self, k: int) -> BestTrees:
         """The k best trees of every sentence, in order: ``heads`` (k, ..., N) and ``score`` (k, ...).
@@ -397,7 +412,7 @@ class DependencyTrees:
         There are always k rows; those that a sentence does not have are -1, with score -inf, and ``counts`` says how
         many it has.
         """
-        *trees, score, counts = operators.kbest(as_count(k), self._edges, self._labels, self._words, self.root)
+        *trees, score, counts = operators.kbest(as_count(k), self._edges, self._labels, self._words, self._kind)
         heads, labels = self._pair_of(trees)
         return BestTrees(heads=heads, score=jnp.moveaxis(score, -1, 0), counts=counts, labels=labels)
 
@@ -411,7 +426,7 @@ class DependencyTrees:
         words = _key_words(key)
         if algorithm not in get_args(Algorithm):
             raise ValueError(f"algorithm must be one of {', '.join(get_args(Algorithm))}, not {algorithm!r}")
-        given = (self._edges, self._labels, self._words, self.root)
+        given = (self._edges, self._labels, self._words, self._kind)
         return self._out(operators.sample(as_count(k), words, algorithm, *given), leading=1)
 
     def sample_without_replacement(
@@ -426,7 +441,7 @@ class DependencyTrees:
         if algorithm not in get_args(WithoutReplacementAlgorithm):
             names = ", ".join(get_args(WithoutReplacementAlgorithm))
             raise ValueError(f"algorithm must be one of {names}, not {algorithm!r}")
-        given = (self._edges, self._labels, self._words, self.root)
+        given = (self._edges, self._labels, self._words, self._kind)
         *trees, log_prob, gumbel, weights, kappa, exhausted, counts = operators.sample_without_replacement(
             as_count(k), words, algorithm, *given
         )
@@ -474,10 +489,11 @@ def log_partition(
     constraints: Any = None,
     label_scores: Array | None = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
 ) -> Array:
     """log Z, shape (...). Its gradient is ``marginals``."""
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).log_partition()
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).log_partition()
 
 
 def marginals(
@@ -487,10 +503,11 @@ def marginals(
     constraints: Any = None,
     label_scores: Array | None = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
 ) -> Array:
     """p(h -> m), shape (..., N+1, N+1)."""
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).marginals()
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).marginals()
 
 
 def root_marginals(
@@ -500,10 +517,11 @@ def root_marginals(
     constraints: Any = None,
     label_scores: Array | None = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
 ) -> Array:
     """p(0 -> m) for the words m = 1..N, shape (..., N)."""
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).root_marginals()
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).root_marginals()
 
 
 def label_marginals(
@@ -513,10 +531,11 @@ def label_marginals(
     root: Root = "single",
     constraints: Any = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
 ) -> Array:
     """p(h -> m with label l), shape (..., N+1, N+1, labels)."""
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).label_marginals()
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).label_marginals()
 
 
 def entropy(
@@ -526,10 +545,11 @@ def entropy(
     constraints: Any = None,
     label_scores: Array | None = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
 ) -> Array:
     """-sum p log p in nats, shape (...)."""
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).entropy()
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).entropy()
 
 
 def expectation(
@@ -540,10 +560,11 @@ def expectation(
     constraints: Any = None,
     label_scores: Array | None = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
 ) -> Array:
     """E[sum of edge_values over a tree's edges], shape (...); values of edges that have no probability do not count."""
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).expectation(edge_values)
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).expectation(edge_values)
 
 
 def log_prob(
@@ -555,6 +576,7 @@ def log_prob(
     label_scores: Array | None = None,
     labels: Array | None = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
 ) -> Array:
     """log p of trees, heads of shape (..., N) or with more axes in front; with ``labels`` of labeled trees.
@@ -564,7 +586,7 @@ def log_prob(
     -inf for heads that are not a tree, and then no gradient. NaN for heads that cannot be. What lies beyond a
     sentence's length is not read.
     """
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).log_prob(heads, labels)
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).log_prob(heads, labels)
 
 
 def nll(
@@ -576,6 +598,7 @@ def nll(
     label_scores: Array | None = None,
     labels: Array | None = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
     reduction: Reduction = "mean",
     check: bool = True,
@@ -601,7 +624,7 @@ def nll(
     """
     if reduction not in ("mean", "words", "sum", "none"):
         raise ValueError(f'reduction must be "mean", "words", "sum" or "none", not {reduction!r}')
-    trees = DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout)
+    trees = DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout)
     heads, labels = parts_of(heads, labels)
     own = trees._trees_given(heads, "heads", more=False)
     if check and not _is_traced(own, trees._words):
@@ -609,8 +632,8 @@ def nll(
         check_gold(own, trees._words, root, trees._arrangement)
     found = trees.log_prob(heads, labels)
     if check and not _is_traced(own, trees._words, found) and not bool(jnp.isfinite(found).all()):
-        operators.host_trees(trees._scores(), trees._words, root, "raise").log_partition()
-        report_gold(found, own, trees._words, root, trees._scores(), trees._arrangement)
+        operators.host_trees(trees._scores(), trees._words, trees._kind, "raise").log_partition()
+        report_gold(found, own, trees._words, root, trees._scores(), trees._arrangement, trees.projective)
     if reduction == "none":
         return -found
     if reduction == "mean":
@@ -624,10 +647,11 @@ def cross_entropy(
     lengths: Array | None = None,
     root: Root = "single",
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
 ) -> Array:
     """-sum p log q, shape (...), q of the scores ``other``."""
-    p, q = (DependencyTrees(s, lengths, root, layout=layout) for s in (scores, other))
+    p, q = (DependencyTrees(s, lengths, root, projective=projective, layout=layout) for s in (scores, other))
     return p.cross_entropy(q)
 
 
@@ -637,10 +661,11 @@ def kl_divergence(
     lengths: Array | None = None,
     root: Root = "single",
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
 ) -> Array:
     """sum p log(p/q), shape (...), q of the scores ``other``."""
-    p, q = (DependencyTrees(s, lengths, root, layout=layout) for s in (scores, other))
+    p, q = (DependencyTrees(s, lengths, root, projective=projective, layout=layout) for s in (scores, other))
     return p.kl_divergence(q)
 
 
@@ -651,10 +676,11 @@ def argmax(
     constraints: Any = None,
     label_scores: Array | None = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
 ) -> Any:
     """The heads of the best tree, shape (..., N), int32, padding -1; with ``label_scores`` a ``LabeledTrees``."""
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).argmax()
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).argmax()
 
 
 def mbr(
@@ -664,10 +690,11 @@ def mbr(
     constraints: Any = None,
     label_scores: Array | None = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
 ) -> Any:
     """The tree with the largest expected number of right heads; shapes as ``argmax``."""
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).mbr()
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).mbr()
 
 
 def kbest(
@@ -678,10 +705,11 @@ def kbest(
     constraints: Any = None,
     label_scores: Array | None = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
 ) -> BestTrees:
     """The k best trees of every sentence, in order: ``heads`` (k, ..., N) and ``score`` (k, ...), padded to k rows."""
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout).kbest(k)
+    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).kbest(k)
 
 
 def sample(
@@ -694,6 +722,7 @@ def sample(
     constraints: Any = None,
     label_scores: Array | None = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
 ) -> Any:
     """k trees per sentence, heads of shape (k, ..., N), int32, padding -1; ``key`` is one of JAX's random keys.
@@ -702,7 +731,7 @@ def sample(
     >>> taproot.jax.sample(jax.random.key(0), jnp.zeros((2, 4, 4)), 5).shape
     (5, 2, 3)
     """
-    trees = DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout)
+    trees = DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout)
     return trees.sample(key, k, algorithm)
 
 
@@ -716,6 +745,7 @@ def sample_without_replacement(
     constraints: Any = None,
     label_scores: Array | None = None,
     *,
+    projective: bool = False,
     layout: Layout = "head-dependent",
 ) -> WithoutReplacementSample:
     """k different trees per sentence: ``heads`` (k, ..., N), ``log_prob`` (k, ...) and more, padded to k rows.
@@ -725,5 +755,5 @@ def sample_without_replacement(
     >>> s.heads.shape, int(s.counts), bool(s.exhausted)
     ((5, 2), 2, True)
     """
-    trees = DependencyTrees(scores, lengths, root, constraints, label_scores, layout=layout)
+    trees = DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout)
     return trees.sample_without_replacement(key, k, algorithm)

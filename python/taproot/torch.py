@@ -4,8 +4,7 @@
 Scores are tensors of shape (..., N+1, N+1), float32 or float64, read without a copy; ``lengths`` has shape (...).
 ``scores[..., h, m]`` is the edge from head h to modifier m, and 0 is ROOT; ``layout="dependent-head"`` has them the
 other way round, and ``layout="dependent-head+root"`` also has an entry for ROOT in heads and lengths. Constraints and
-label scores are those of ``taproot.DependencyTrees``, and so is ``projective=True``, for projective trees only, on the
-CPU.
+label scores are those of ``taproot.DependencyTrees``, and so is ``projective=True``, for projective trees only.
 
 All arithmetic on the CPU is in float64 and exact; results have the scores' dtype, or float32 where that is shorter
 (autocast). Gradients are exact too: that of ``log_partition`` is ``marginals``, whose own is the covariance of edges.

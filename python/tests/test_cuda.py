@@ -31,11 +31,12 @@ def test_a_description_is_there() -> None:
 @needs_device
 @pytest.mark.parametrize("root", ROOTS)
 @pytest.mark.parametrize(("n", "lengths"), [(5, [5, 1, 3]), (31, None), (60, [60, 2, 33]), (100, [100, 99, 50])])
-def test_values_are_those_of_the_cpu(root: Any, n: int, lengths: Any) -> None:
+@pytest.mark.parametrize("projective", [False, True])
+def test_values_are_those_of_the_cpu(root: Any, n: int, lengths: Any, projective: bool) -> None:
     scores = scores_of(3, n + 1, n + 1)
     cuda = scores.cuda()
-    d = tt.DependencyTrees(cuda, lengths, root)
-    e = tt.DependencyTrees(scores, lengths, root)
+    d = tt.DependencyTrees(cuda, lengths, root, projective=projective)
+    e = tt.DependencyTrees(scores, lengths, root, projective=projective)
     torch.testing.assert_close(d.log_partition().cpu(), e.log_partition(), rtol=1e-13, atol=1e-13)
     torch.testing.assert_close(d.marginals().cpu(), e.marginals(), rtol=0, atol=1e-12)
     torch.testing.assert_close(d.entropy().cpu(), e.entropy(), rtol=1e-11, atol=1e-12)
@@ -43,7 +44,9 @@ def test_values_are_those_of_the_cpu(root: Any, n: int, lengths: Any) -> None:
     torch.testing.assert_close(d.log_prob(heads.cuda()).cpu(), e.log_prob(heads), rtol=1e-12, atol=1e-12)
     heads[0, 0, 0] = 1  # A word that is its own head,
     heads[1, 1] = -1  # and a tree that is not there.
-    found, exact = tt.log_prob(cuda, heads.cuda(), lengths, root).cpu(), tt.log_prob(scores, heads, lengths, root)
+    found, exact = (
+        tt.log_prob(s, heads.to(s.device), lengths, root, projective=projective).cpu() for s in (cuda, scores)
+    )
     torch.testing.assert_close(found, exact, rtol=1e-12, atol=1e-12, equal_nan=True)
     assert found[0, 0] == -torch.inf and found[1, 1].isnan()
     assert d.log_partition().device == cuda.device == d.marginals().device
@@ -51,9 +54,10 @@ def test_values_are_those_of_the_cpu(root: Any, n: int, lengths: Any) -> None:
 
 @needs_device
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_the_device_does_the_work_and_keeps_it(dtype: Any) -> None:
+@pytest.mark.parametrize("projective", [False, True])
+def test_the_device_does_the_work_and_keeps_it(dtype: Any, projective: bool) -> None:
     scores = scores_of(2, 26, 26, dtype=dtype).cuda()
-    d = tt.DependencyTrees(scores)
+    d = tt.DependencyTrees(scores, projective=projective)
     device = _torch_cuda._cuda(0, "float64" if dtype == torch.float64 else "float32")
     before = device.statistics()
     d.sample((100,), seed=0), d.mbr(), d.root_marginals(), d.sample((100,), seed=1), d.kl_divergence(d)
@@ -74,16 +78,18 @@ def host_copies(call: Any) -> list[str]:
 
 @needs_device
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_nothing_reaches_the_host(dtype: Any) -> None:
+@pytest.mark.parametrize("projective", [False, True])
+def test_nothing_reaches_the_host(dtype: Any, projective: bool) -> None:
     leaf = scores_of(64, 26, 26, dtype=dtype).cuda().requires_grad_()
     lengths = torch.full((64,), 25, device="cuda")
-    gold = tt.DependencyTrees(leaf.detach(), lengths).sample((), seed=0)
+    rest: Any = dict(projective=projective)
+    gold = tt.DependencyTrees(leaf.detach(), lengths, **rest).sample((), seed=0)
 
     def step() -> None:
-        tt.log_partition(leaf, lengths).sum().backward()
-        tt.nll(leaf, gold, lengths).backward()
-        tt.entropy(leaf, lengths).sum().backward()
-        tt.argmax(leaf, lengths)
+        tt.log_partition(leaf, lengths, **rest).sum().backward()
+        tt.nll(leaf, gold, lengths, **rest).backward()
+        tt.entropy(leaf, lengths, **rest).sum().backward()
+        tt.argmax(leaf, lengths, **rest)
 
     step()
     assert host_copies(step) == []
@@ -92,25 +98,27 @@ def test_nothing_reaches_the_host(dtype: Any) -> None:
 
 @needs_device
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_cuda_graphs(dtype: Any) -> None:
+@pytest.mark.parametrize("projective", [False, True])
+def test_cuda_graphs(dtype: Any, projective: bool) -> None:
     """A captured step, replayed with other scores, lengths and gold trees; and make_graphed_callables."""
     n, batch = 12, 16
     leaf = torch.zeros(batch, n + 1, n + 1, dtype=dtype, device="cuda", requires_grad=True)
     lengths = torch.full((batch,), n, dtype=torch.int32, device="cuda")
     gold = torch.arange(n, device="cuda").expand(batch, n).contiguous()
+    rest: Any = dict(projective=projective)
 
-    def losses() -> Any:
-        return tt.nll(leaf, gold, lengths, reduction="sum"), tt.entropy(leaf, lengths).sum()
+    def losses(scores: Any) -> Any:
+        return tt.nll(scores, gold, lengths, reduction="sum", **rest), tt.entropy(scores, lengths, **rest).sum()
 
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         for _ in range(3):
-            sum(losses()).backward()
+            sum(losses(leaf)).backward()
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     leaf.grad = None
     with torch.cuda.graph(graph):
-        loss, entropy = losses()
+        loss, entropy = losses(leaf)
         (loss + entropy).backward()
     for seed in range(3):
         new = scores_of(batch, n + 1, n + 1, seed=seed, dtype=dtype)
@@ -119,20 +127,20 @@ def test_cuda_graphs(dtype: Any) -> None:
             lengths.copy_(torch.arange(batch) % n + 1)
         graph.replay()
         own = new.cuda().requires_grad_()
-        expected = tt.nll(own, gold, lengths, reduction="sum"), tt.entropy(own, lengths).sum()
+        expected = losses(own)
         sum(expected).backward()
         torch.testing.assert_close((loss, entropy), expected)
         torch.testing.assert_close(leaf.grad, own.grad)
 
     class Loss(torch.nn.Module):  # type: ignore[misc]
         def forward(self, scores: Any) -> Any:
-            return tt.log_partition(scores).sum()
+            return tt.log_partition(scores, **rest).sum()
 
     sample = torch.zeros(batch, n + 1, n + 1, dtype=dtype, device="cuda", requires_grad=True)
     graphed = torch.cuda.make_graphed_callables(Loss(), (sample,))
     own = new.cuda().requires_grad_()
     graphed(own).backward()
-    torch.testing.assert_close(own.grad, tt.marginals(new.cuda()))
+    torch.testing.assert_close(own.grad, tt.marginals(new.cuda(), **rest))
 
 
 @needs_device
@@ -160,18 +168,22 @@ def test_compiled_on_the_device() -> None:
 
 @needs_device
 @pytest.mark.parametrize("root", ROOTS)
-def test_trees_and_divergences_are_those_of_the_cpu(root: Any) -> None:
+@pytest.mark.parametrize("projective", [False, True])
+def test_trees_and_divergences_are_those_of_the_cpu(root: Any, projective: bool) -> None:
     scores, other = scores_of(5, 21, 21), scores_of(5, 21, 21, seed=1)
     scores[3] = scores[3].round()  # Ties.
     lengths = torch.tensor([20, 1, 7, 20, 19])
+    rest: Any = dict(lengths=lengths, root=root, projective=projective)
     for find in (tt.argmax, tt.mbr):
-        assert torch.equal(find(scores.cuda(), lengths, root).cpu(), find(scores, lengths, root))
+        assert torch.equal(find(scores.cuda(), **rest).cpu(), find(scores, **rest))
+    sampled = [tt.DependencyTrees(s, **rest).sample((50,), seed=3).cpu() for s in (scores, scores.cuda())]
+    assert torch.equal(*sampled)
     values = torch.randn(5, 21, 21, dtype=torch.float64)
     for function in (
-        lambda s, o, v: tt.kl_divergence(s, o, lengths, root),
-        lambda s, o, v: tt.cross_entropy(s, o, lengths, root),
-        lambda s, o, v: tt.expectation(s, v, lengths, root),
-        lambda s, o, v: tt.DependencyTrees(s, lengths, root).root_marginals().square().sum(-1),
+        lambda s, o, v: tt.kl_divergence(s, o, **rest),
+        lambda s, o, v: tt.cross_entropy(s, o, **rest),
+        lambda s, o, v: tt.expectation(s, v, **rest),
+        lambda s, o, v: tt.DependencyTrees(s, **rest).root_marginals().square().sum(-1),
     ):
         found = []
         for device in ("cpu", "cuda"):

@@ -502,7 +502,7 @@ def test_labels_are_decoded_alike_on_a_device(name: str, root: Any) -> None:
     scores, labels = scores_of(20, 6, 6), scores_of(20, 6, 6, 3, seed=1)
     labels = labels.at[0, :, 2].set(-jnp.inf).at[1, 1, 2, 0].set(jnp.nan).at[2, 0, 1:3].set(-jnp.inf)
     words = jnp.array([5] * 10 + [3] * 10, jnp.int32)
-    on_cpu, on_device = _jax_operators.labeled_decoders(name, root)
+    on_cpu, on_device = _jax_operators.labeled_decoders(name, _jax_operators.Kind(root, False))
     for function in (jax.jit(on_device), jax.vmap(on_device)):
         for ours, theirs in zip(function(scores, labels, words), on_cpu(scores, labels, words)):
             np.testing.assert_array_equal(ours, theirs)

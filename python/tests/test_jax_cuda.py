@@ -67,11 +67,12 @@ def batch() -> tuple[Any, Any, Any]:
 
 @pytest.mark.parametrize("root", ROOTS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_numbers(root: Any, dtype: Any) -> None:
+@pytest.mark.parametrize("projective", [False, True])
+def test_numbers(root: Any, dtype: Any, projective: bool) -> None:
     scores, lengths, heads = batch()
     scores, other = scores.astype(dtype), normal(7, 13, 13, seed=1, dtype=dtype)
     near = dict(rtol=1e-11, atol=1e-12) if dtype == np.float64 else dict(rtol=2e-4, atol=2e-5)
-    rest = dict(root=root)
+    rest = dict(root=root, projective=projective)
     for function in (
         lambda s, n: tj.log_partition(s, n, **rest),
         lambda s, n: tj.marginals(s, n, **rest),
@@ -87,11 +88,12 @@ def test_numbers(root: Any, dtype: Any) -> None:
 
 @pytest.mark.parametrize("root", ROOTS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_gradients(root: Any, dtype: Any) -> None:
+@pytest.mark.parametrize("projective", [False, True])
+def test_gradients(root: Any, dtype: Any, projective: bool) -> None:
     scores, lengths, heads = batch()
     scores, weights = scores.astype(dtype), normal(7, 13, 13, seed=2, dtype=dtype)
     near = dict(rtol=1e-9, atol=1e-10) if dtype == np.float64 else dict(rtol=1e-3, atol=2e-4)
-    rest = dict(root=root)
+    rest = dict(root=root, projective=projective)
     value_and_grad = lambda f: lambda s, n: jax.value_and_grad(lambda x: jnp.where(n > 0, f(x, n), 0).sum())(s)
     for function in (
         lambda s, n: tj.log_partition(s, n, **rest),
@@ -108,31 +110,40 @@ def test_gradients(root: Any, dtype: Any) -> None:
 
 @pytest.mark.parametrize("root", ROOTS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_trees(root: Any, dtype: Any) -> None:
+@pytest.mark.parametrize("projective", [False, True])
+def test_trees(root: Any, dtype: Any, projective: bool) -> None:
     scores, lengths, _ = batch()
     scores = scores.astype(dtype)
     key = jax.random.key(5)
     labels = normal(7, 13, 13, 3, seed=3, dtype=dtype)
-    rest = dict(root=root)
+    rest = dict(root=root, projective=projective)
     compare(lambda s, n: tj.argmax(s, n, **rest), scores, lengths)
     compare(lambda s, n: tj.mbr(s, n, **rest), scores, lengths)
     compare(lambda s, n, l: tj.argmax(s, n, label_scores=l, **rest), scores, lengths, labels)
     compare(lambda s, n: tj.sample(key, s, 20, n, **rest), scores, lengths)
     near = dict(rtol=1e-9, atol=1e-9) if dtype == np.float64 else dict(rtol=1e-5, atol=1e-5)
     beam = lambda s, n: tj.sample_without_replacement(key, s, 20, n, algorithm="beam", **rest)
-    compare(beam, scores, lengths, **near)
+    if projective:
+        with pytest.raises(Exception, match="projective trees without replacement are not sampled on a device"):
+            jax.block_until_ready(beam(*on("cuda", scores, lengths)))
+    else:
+        compare(beam, scores, lengths, **near)
     keys = jax.random.split(key, 3)
     many = jax.jit(jax.vmap(lambda k, s: tj.sample(k, s, 5, **rest), in_axes=(0, None)))(keys, *on("cuda", scores[4:]))
     for i in range(3):
         np.testing.assert_array_equal(many[i], tj.sample(keys[i], on("cpu", scores[4:])[0], 5, **rest))
 
 
-def test_sentences_beyond_the_range_of_double() -> None:
+@pytest.mark.parametrize("projective", [False, True])
+def test_sentences_beyond_the_range_of_double(projective: bool) -> None:
     scores = 400 * normal(3, 20, 20)
     key = jax.random.key(5)
-    compare(tj.log_partition, scores, rtol=1e-12)
-    compare(tj.marginals, scores, rtol=1e-9, atol=1e-12)
-    compare(lambda s: tj.sample(key, s, 10), scores)
+    rest: Any = dict(projective=projective)
+    compare(lambda s: tj.log_partition(s, **rest), scores, rtol=1e-12)
+    compare(lambda s: tj.marginals(s, **rest), scores, rtol=1e-9, atol=1e-12)
+    compare(lambda s: tj.sample(key, s, 10, **rest), scores)
+    if projective:
+        return
     compare(lambda s: tj.sample_without_replacement(key, s, 10, algorithm="beam").heads, scores)
 
 

@@ -141,17 +141,24 @@ def test_torch(case: Case, projective: bool) -> None:
     assert_same(tt.argmax(*given, projective=projective), expected["argmax"])
 
 
-def test_jax(case: Case) -> None:
+@pytest.mark.parametrize("projective", [False, True])
+def test_jax(case: Case, projective: bool) -> None:
     jax = pytest.importorskip("jax")
     import jax.numpy as jnp
 
     import taproot.jax as tj
 
+    if projective:
+        case = Case(case.label_scores is not None, case.constraints is not None, case.root, True)
     expected, values, trees, labels, other = expected_answers(case)
     jax.config.update("jax_enable_x64", True)
     try:
         label_scores = None if case.label_scores is None else jnp.asarray(case.label_scores)
-        d = tj.DependencyTrees(jnp.asarray(case.scores), LENGTHS, case.root, case.constraints, label_scores)
+        d = tj.DependencyTrees(
+            jnp.asarray(case.scores), LENGTHS, case.root, case.constraints, label_scores, projective=projective
+        )
+        assert d.projective == projective and ("projective=True" in repr(d)) == projective
+        assert_same(d.projective_mass(), case.numpy.projective_mass())
         e = tj.DependencyTrees(jnp.asarray(case.scores * 0.5), LENGTHS, case.root)
         ask = lambda d, e, *given: answers(d, *given, e)
         for run in (lambda f: f, jax.jit):
@@ -208,7 +215,7 @@ def test_names_in_jax() -> None:
     pytest.importorskip("jax")
     import taproot.jax as tj
 
-    ours = questions(taproot.DependencyTrees) - ON_THE_HOST - {"root", "projective", "projective_mass"}
+    ours = questions(taproot.DependencyTrees) - ON_THE_HOST
     assert ours - questions(tj.DependencyTrees) == set()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Projective trees in taproot.torch, and that taproot.jax refuses them; test_surface.py compares the answers."""
+"""Projective trees in taproot.torch; test_surface.py compares the answers."""
 
 import itertools
 import pickle
@@ -115,11 +115,3 @@ def test_trees_that_are_not_projective() -> None:
     with pytest.raises(ValueError, match=message):
         tt.DependencyTrees(scores, projective=True, validate_args=True).log_prob(gold)
     assert tt.DependencyTrees(scores, projective=True).support.check(gold).tolist() == [True, False]
-
-
-def test_jax_refuses() -> None:
-    pytest.importorskip("jax")
-    import taproot.jax
-
-    with pytest.raises(NotImplementedError, match=r"taproot\.jax does not have projective trees"):
-        taproot.jax.DependencyTrees(np.zeros((4, 4)), projective=True)

@@ -107,15 +107,14 @@ DependencyTrees::DependencyTrees(Pool& pool, std::vector<ScoreView> scores, Batc
 }
 
 DependencyTrees::DependencyTrees(Cuda& cuda, std::vector<ScoreView> scores, BatchOptions options) {
-  detail::require(!options.projective, "DependencyTrees",
-                  "projective trees are not done on a device: use a Pool");
   impl_ = make(std::move(scores), std::move(options), [&](Impl& d, auto&& visit) {
     for (std::size_t b = 0; b < d.size(); ++b) visit(b);
   });
   if (impl_->ids.empty()) {
     for (std::size_t b = 0; b < impl_->size(); ++b) impl_->ids.push_back(b);
   }
-  impl_->device = detail::make_device_batch(cuda, impl_->scores, impl_->ids, impl_->root);
+  impl_->device =
+      detail::make_device_batch(cuda, impl_->scores, impl_->ids, impl_->root, impl_->family);
 }
 
 DependencyTrees::~DependencyTrees() = default;

@@ -50,6 +50,7 @@ class DeviceBatch {
 
 /// The views must outlive it. `ids` has one entry per sentence.
 std::unique_ptr<DeviceBatch> make_device_batch(Cuda& cuda, std::span<const ScoreView> scores,
-                                               std::span<const std::uint64_t> ids, RootRule root);
+                                               std::span<const std::uint64_t> ids, RootRule root,
+                                               TreeFamily family);
 
 }  // namespace taproot::detail

@@ -17,6 +17,7 @@
 #include <type_traits>
 
 #include "core/buffer.h"
+#include "core/host_device.h"
 #include "core/wide.h"
 #include "taproot/types.h"
 
@@ -45,7 +46,7 @@ struct ChartShape {
   int first = 0;  ///< The node at position 0: 1 under the single-root rule, else 0.
   std::size_t ld = 0;
 
-  bool single() const { return first == 1; }
+  TAPROOT_HOST_DEVICE bool single() const { return first == 1; }
   std::size_t rows() const { return static_cast<std::size_t>(size); }
   /// How much memory `tables` tables take, with a row for the ROOT edges and room in front.
   std::size_t memory(std::size_t tables) const { return kFront + (tables * rows() + 1) * ld; }

@@ -5,6 +5,7 @@
 // the vector code with them.
 #pragma once
 
+#include "core/host_device.h"
 #include "projective/chart.h"
 
 namespace taproot::detail {
@@ -79,12 +80,12 @@ struct Dual {
   T slope;
 
   Dual() = default;
-  Dual(T v, T s) : value(v), slope(s) {}
-  explicit Dual(double v) : value(v), slope(0.0) {}
-  friend Dual operator+(const Dual& a, const Dual& b) {
+  TAPROOT_HOST_DEVICE Dual(T v, T s) : value(v), slope(s) {}
+  TAPROOT_HOST_DEVICE explicit Dual(double v) : value(v), slope(0.0) {}
+  TAPROOT_HOST_DEVICE friend Dual operator+(const Dual& a, const Dual& b) {
     return {a.value + b.value, a.slope + b.slope};
   }
-  friend Dual operator*(const Dual& a, const Dual& b) {
+  TAPROOT_HOST_DEVICE friend Dual operator*(const Dual& a, const Dual& b) {
     return {a.value * b.value, a.value * b.slope + a.slope * b.value};
   }
 };
@@ -94,9 +95,9 @@ struct Truth {
   std::uint8_t value;
 
   Truth() = default;
-  explicit Truth(int v) : value(v != 0 ? 1 : 0) {}
-  friend Truth operator+(Truth a, Truth b) { return Truth(a.value | b.value); }
-  friend Truth operator*(Truth a, Truth b) { return Truth(a.value & b.value); }
+  TAPROOT_HOST_DEVICE explicit Truth(int v) : value(v != 0 ? 1 : 0) {}
+  TAPROOT_HOST_DEVICE friend Truth operator+(Truth a, Truth b) { return Truth(a.value | b.value); }
+  TAPROOT_HOST_DEVICE friend Truth operator*(Truth a, Truth b) { return Truth(a.value & b.value); }
 };
 
 }  // namespace taproot::detail

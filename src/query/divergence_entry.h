@@ -10,13 +10,16 @@ namespace taproot::detail {
 template <Divergence kKind>
 struct DivergenceEntry : WideEntry {
   DivergenceEntry() = default;
-  DivergenceEntry(const WideEntry& entry) : WideEntry(entry) {}  // NOLINT: implicit
-  explicit DivergenceEntry(int both) : WideEntry{Wide(both), Wide(both), 0} {}
+  TAPROOT_HOST_DEVICE DivergenceEntry(const WideEntry& entry)  // NOLINT: implicit
+      : WideEntry(entry) {}
+  TAPROOT_HOST_DEVICE explicit DivergenceEntry(int both) : WideEntry{Wide(both), Wide(both), 0} {}
 
-  friend DivergenceEntry operator*(const DivergenceEntry& a, const DivergenceEntry& b) {
+  TAPROOT_HOST_DEVICE friend DivergenceEntry operator*(const DivergenceEntry& a,
+                                                       const DivergenceEntry& b) {
     return chained(a, b);
   }
-  friend DivergenceEntry operator+(const DivergenceEntry& a, const DivergenceEntry& b) {
+  TAPROOT_HOST_DEVICE friend DivergenceEntry operator+(const DivergenceEntry& a,
+                                                       const DivergenceEntry& b) {
     return sum<kKind>(a, b);
   }
 };

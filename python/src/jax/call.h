@@ -54,6 +54,7 @@ struct Batch {
   std::size_t side = 0;
   const std::int32_t* words = nullptr;  ///< [size]; not checked.
   RootRule root = RootRule::kSingle;
+  TreeFamily family = TreeFamily::kAll;
 
   std::size_t row() const { return side - 1; }
   std::size_t cells() const { return side * side; }
@@ -68,8 +69,10 @@ inline bool holds_doubles(const ffi::AnyBuffer& buffer) {
   return doubles;
 }
 
-/// The scores in operand `at`, with the numbers of words, which are operand 1 of every call.
-inline Batch batch_of(const Call& call, std::size_t at = 0) {
+/// The scores in operand `at`, with the numbers of words, which are operand 1 of every call. The
+/// attribute `projective` names the family of their trees.
+inline Batch batch_of(const Call& call, std::size_t at = 0,
+                      std::string_view projective = "projective") {
   const ffi::AnyBuffer scores = call.operand(at);
   const ffi::AnyBuffer words = call.operand(1);
   const ffi::AnyBuffer::Dimensions shape = scores.dimensions();
@@ -83,6 +86,7 @@ inline Batch batch_of(const Call& call, std::size_t at = 0) {
   batch.side = static_cast<std::size_t>(shape.back());
   batch.words = words.typed_data<std::int32_t>();
   batch.root = call.attribute<bool>("multi") ? RootRule::kMulti : RootRule::kSingle;
+  batch.family = call.attribute<bool>(projective) ? TreeFamily::kProjective : TreeFamily::kAll;
   if (batch.size * batch.cells() != scores.element_count()) {
     throw std::invalid_argument("[taproot.jax] there must be one number of words per sentence");
   }

@@ -163,7 +163,7 @@ template <PairQuestion kQuestion>
 void compare(const Call& call) {
   Numbers out(call.result(0));
   D p = trees_of(batch_of(call), false);
-  D q = trees_of(batch_of(call, 2), false);
+  D q = trees_of(batch_of(call, 2, "other_projective"), false);
   (p.*kQuestion)(q, out.all());
   out.finish();
 }
@@ -209,6 +209,7 @@ constexpr std::array kHandlers{
     Handler{"taproot_entropy_and_product", &on_cpu<&entropy_and_product>},
     Handler{"taproot_expected_tries", &on_cpu<&ask_numbers<&D::expected_tries>>},
     Handler{"taproot_expected_steps", &on_cpu<&ask_numbers<&D::expected_steps>>},
+    Handler{"taproot_projective_mass", &on_cpu<&ask_numbers<&D::projective_mass>>},
     Handler{"taproot_hessian_product", &on_cpu<&hessian_product>},
     Handler{"taproot_root_marginals", &on_cpu<&root_marginals>},
     Handler{"taproot_cross_entropy", &on_cpu<&compare<&D::cross_entropy>>},

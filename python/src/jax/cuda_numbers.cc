@@ -101,7 +101,7 @@ void compare(const CudaCall& call) {
   if (batch.size * batch.row() == 0) return call.lose();
   Cuda& cuda = cuda_of(Precision::kFloat64);
   D p(cuda, scores_of(batch));
-  D q(cuda, scores_of(batch_of(call, 2)));
+  D q(cuda, scores_of(batch_of(call, 2, "other_projective")));
   const DeviceNumbers out(call, call.result(0), 0xff);
   (p.*kQuestion)(q, out.data(), call.stream());
   out.finish();
@@ -143,6 +143,7 @@ constexpr std::array kHandlers{
     Handler{"taproot_entropy_and_product", &on_cuda<&entropy_and_product>},
     refused("taproot_expected_tries", &refuse_expected_walk),
     refused("taproot_expected_steps", &refuse_expected_walk),
+    refused("taproot_projective_mass", &refuse_projective_mass),
     Handler{"taproot_hessian_product", &on_cuda<&hessian_product>},
     Handler{"taproot_root_marginals", &on_cuda<&root_marginals>},
     Handler{"taproot_cross_entropy", &on_cuda<&compare<&D::cross_entropy>>},

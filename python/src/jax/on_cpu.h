@@ -49,6 +49,7 @@ inline DependencyTrees trees_of(const Batch& batch, BatchOptions options) {
     }
   }
   options.root = batch.root;
+  options.projective = batch.family == TreeFamily::kProjective;
   return DependencyTrees(pool(), std::move(views), std::move(options));
 }
 

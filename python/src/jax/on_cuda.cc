@@ -56,6 +56,7 @@ CudaScores scores_of(const Batch& batch) {
   scores.head_stride = static_cast<std::ptrdiff_t>(batch.side);
   scores.lengths = batch.words;
   scores.root = batch.root;
+  scores.family = batch.family;
   static_cast<void>(cuda_inference_bytes(question));  // Throws if they do not fit the device.
   return scores;
 }

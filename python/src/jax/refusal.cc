@@ -18,6 +18,7 @@ constexpr const char* kInstead =
 
 ffi::Error without_kbest() { return refusal("kbest"); }
 ffi::Error without_expected_walk() { return refusal("the cost of Wilson's walk"); }
+ffi::Error without_projective_mass() { return refusal("the share of projective trees"); }
 ffi::Error without_cuda() {
   return ffi::Error(
       ffi::ErrorCode::kUnimplemented,
@@ -50,6 +51,9 @@ ffi::Error refusal(std::string_view what) {
 XLA_FFI_Error* refuse_kbest(XLA_FFI_CallFrame* frame) { return refuse<&without_kbest>(frame); }
 XLA_FFI_Error* refuse_expected_walk(XLA_FFI_CallFrame* frame) {
   return refuse<&without_expected_walk>(frame);
+}
+XLA_FFI_Error* refuse_projective_mass(XLA_FFI_CallFrame* frame) {
+  return refuse<&without_projective_mass>(frame);
 }
 XLA_FFI_Error* refuse_all(XLA_FFI_CallFrame* frame) { return refuse<&without_cuda>(frame); }
 

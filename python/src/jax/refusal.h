@@ -15,6 +15,7 @@ xla::ffi::Error refusal(std::string_view what);
 
 XLA_FFI_Error* refuse_kbest(XLA_FFI_CallFrame* frame);
 XLA_FFI_Error* refuse_expected_walk(XLA_FFI_CallFrame* frame);
+XLA_FFI_Error* refuse_projective_mass(XLA_FFI_CallFrame* frame);
 /// In a build without CUDA.
 XLA_FFI_Error* refuse_all(XLA_FFI_CallFrame* frame);
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/host_device.h"
 #include "projective/chart.h"
 
 namespace taproot::detail {
@@ -56,7 +57,7 @@ ChartProducts<T> products_of(const ChartView<const T>& c, const ChartCell& cell)
 /// Takes alternative e of a cell: calls attach(modifier, head) for the edges that are decided by it
 /// (positions, and -1 for ROOT), and push(cell) for the cells in which there is a choice to make.
 template <typename Attach, typename Push>
-void take_choice(const ChartShape& shape, const ChartCell& cell, int e, Attach&& attach,
+TAPROOT_HOST_DEVICE void take_choice(const ChartShape& shape, const ChartCell& cell, int e, Attach&& attach,
                  Push&& push) {
   // A span of two positions has one alternative, which is taken here.
   const auto right = [&](int i, int d) {
@@ -97,7 +98,7 @@ void take_choice(const ChartShape& shape, const ChartCell& cell, int e, Attach&&
 
 /// Begins a walk: single-root with the choice of the root, multi-root with the span of all nodes.
 template <typename Attach, typename Push>
-void start_walk(const ChartShape& shape, Attach&& attach, Push&& push) {
+TAPROOT_HOST_DEVICE void start_walk(const ChartShape& shape, Attach&& attach, Push&& push) {
   if (shape.single()) {
     push(ChartCell{ChartCell::kRoot, shape.size - 1, 0});
   } else if (shape.size == 2) {
