@@ -22,7 +22,7 @@ constexpr int kAllLimbs = 20;
 constexpr int kProbabilityUnit = -100;  // As in decode/argmax.cu.
 constexpr int kExactThreads = 128;
 constexpr int kNone = 0x7fffffff;
-constexpr std::int64_t kMostSlotBytes = std::int64_t{256} << 20;
+constexpr std::int64_t kMostSlotBytes = std::int64_t{64} << 20;
 
 // What the best tree has the most of: scores, or the probabilities of edges.
 struct Values {
@@ -57,22 +57,11 @@ __device__ void write_answer(const ArgmaxArgs& args, int b, const CudaOutcome& o
   write_number(args.score, b, sum.value());
 }
 
-// The outcome as far as the length and the scores decide it. For all threads.
+// The outcome as far as it is known without the scores.
 __device__ CudaOutcome check(const ArgmaxArgs& args, int b, int n) {
-  __shared__ int bad;
   if (args.known != nullptr && args.known[b].status != kOk) return args.known[b];
   if (n < 0 || n > args.batch.max_n) return {kCudaBadLength, -1, -1};
-  if (n == 0) return {kEmpty, -1, -1};
-  if (threadIdx.x == 0) bad = kNone;
-  __syncthreads();
-  const EdgeReader scores(args.batch, b, n);
-  for_edges(n, [&](int h, int m) {
-    const double s = scores(h, m);
-    if (!(fabs(s) <= kMaxScore) && s != -HUGE_VAL) atomicMin(&bad, h * (n + 1) + m);
-  });
-  __syncthreads();
-  if (bad != kNone) return {kBadScore, bad / (n + 1), bad % (n + 1)};
-  return {kOk, -1, -1};
+  return {n == 0 ? kEmpty : kOk, -1, -1};
 }
 
 // The best two alternatives of a cell, over the lanes of a warp.
@@ -128,6 +117,7 @@ template <Place kPlace>
 __device__ CudaOutcome decode(const ArgmaxArgs& args, int b, int n, unsigned char* memory,
                               unsigned char* slot, std::int32_t* heads) {
   __shared__ int found;
+  __shared__ int bad;
   const bool single = args.batch.single();
   const int threads = static_cast<int>(blockDim.x);
   double* tops = reinterpret_cast<double*>(memory);
@@ -135,27 +125,34 @@ __device__ CudaOutcome decode(const ArgmaxArgs& args, int b, int n, unsigned cha
   const ChartMemory<double, kPlace> parts(memory + vector_bytes(n, threads), slot, n, single);
   const FoldedChart<double> c(n, single, parts.inside, parts.outside);
   const Values value(args, b, n);
+  if (threadIdx.x == 0) {
+    found = 1;
+    bad = kNone;
+  }
+  __syncthreads();
+  load_weights<BestInDouble>(n, c, [&](int h, int m) {
+    const double score = value.scores(h, m);
+    if (!(fabs(score) <= kMaxScore) && score != -HUGE_VAL) atomicMin(&bad, h * (n + 1) + m);
+    return value(h, m);
+  });
+  if (bad != kNone) return {kBadScore, bad / (n + 1), bad % (n + 1)};
   // Values are less the largest of their column: sums of numbers of one sign have a small error.
   for (int m = 1 + static_cast<int>(threadIdx.x); m <= n; m += threads) {
     double top = -HUGE_VAL;
     for (int h = c.first; h <= n; ++h) {
-      if (h != m) top = fmax(top, value(h, m));
+      if (h != m) top = fmax(top, c.weights[c.weight_at(h, m)]);
     }
     tops[m] = top == -HUGE_VAL ? 0.0 : top;
   }
-  if (threadIdx.x == 0) found = 1;
   __syncthreads();
-  load_weights<BestInDouble>(n, c, [&](int h, int m) { return value(h, m) - tops[m]; });
+  for_edges(n, [&](int h, int m) { c.weights[c.weight_at(h, m)] -= tops[m]; });
+  __syncthreads();
   inside<BestInDouble>(c, [](const auto&...) {});
   if (!(total<BestInDouble>(c) > -HUGE_VAL)) return {kNoTree, -1, -1};
   const double relative_error = 8 * (n + 2) * 0x1p-53;
   if (warp_id() == 0) {
-    // All lanes write the same cells and heads.
-    const bool certain = walk(c, stack, 1, heads, [&](const ChartCell& cell) {
-      const int e = choose(c, cell, relative_error);
-      __syncwarp();
-      return e;
-    });
+    const bool certain = walk<true>(
+        c, stack, 1, heads, [&](const ChartCell& cell) { return choose(c, cell, relative_error); });
     if (!certain && lane_id() == 0) found = 0;
   }
   __syncthreads();
@@ -225,7 +222,7 @@ __device__ void decode_exactly(const ArgmaxArgs& args, int b, unsigned char* slo
   inside<Ops>(c, [](const auto&...) {});
   std::int32_t* heads = args.out.heads + b * args.out.sentence_stride;
   if (threadIdx.x == 0) {
-    walk(c, stack, 1, heads, [&](const ChartCell& cell) {
+    walk<false>(c, stack, 1, heads, [&](const ChartCell& cell) {
       const int count = cell.kind == ChartCell::kRoot ? c.size : cell.d;
       int best = 0;
       Cost most = Ops::zero();

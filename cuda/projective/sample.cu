@@ -111,8 +111,8 @@ __global__ void __launch_bounds__(kThreads)
     if (ok) {
       detail::PlainStream stream(key, args.first_tree + static_cast<std::uint32_t>(s),
                                  detail::Purpose::kTree);
-      walk(c, stack, kThreads, heads,
-           [&](const ChartCell& cell) { return choose(c, cell, z, stream.uniform()); });
+      walk<false>(c, stack, kThreads, heads,
+                  [&](const ChartCell& cell) { return choose(c, cell, z, stream.uniform()); });
     }
     for (int m = n; m < args.batch.max_n; ++m) heads[m] = -1;
   }

@@ -50,23 +50,28 @@ __device__ inline Alternatives<T> alternatives_of(const FoldedChart<T>& c, const
 
 /// Walks down the chart (src/sample/chart/chart_cell.h): e = choose(cell) takes an alternative, or
 /// ends the walk with -1. `stack` has room for most_cells(), `step` apart. Heads are by word.
-/// Returns whether the walk came to its end.
-template <typename T, typename Choose>
+/// Returns whether the walk came to its end. By one thread or, if kByWarp, by a warp whose lanes
+/// choose the same.
+template <bool kByWarp, typename T, typename Choose>
 __device__ inline bool walk(const FoldedChart<T>& c, PackedCell* stack, int step,
                             std::int32_t* heads, Choose&& choose) {
   const detail::ChartShape shape{c.size, c.first, 0};
+  const bool writes = !kByWarp || lane_id() == 0;
   int top = 0;
   const auto attach = [&](int modifier, int head) {
-    heads[modifier + c.first - 1] = head < 0 ? 0 : head + c.first;
+    if (writes) heads[modifier + c.first - 1] = head < 0 ? 0 : head + c.first;
   };
   const auto push = [&](const ChartCell& cell) {
-    stack[static_cast<std::int64_t>(top++) * step] = PackedCell::of(cell);
+    if (writes) stack[static_cast<std::int64_t>(top) * step] = PackedCell::of(cell);
+    ++top;
   };
   detail::start_walk(shape, attach, push);
   while (top > 0) {
+    if constexpr (kByWarp) __syncwarp();
     const ChartCell cell = stack[static_cast<std::int64_t>(--top) * step].cell();
     const int e = choose(cell);
     if (e < 0) return false;
+    if constexpr (kByWarp) __syncwarp();  // All have read the cell.
     detail::take_choice(shape, cell, e, attach, push);
   }
   return true;
