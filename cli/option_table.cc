@@ -152,7 +152,7 @@ class OptionTable {
               [&o = o_](const std::string& name) {
                 o.device = name == "cuda" ? Device::kCuda : Device::kCpu;
               },
-              "compute on the CPU or on a GPU, where sample needs auto and swor beam")
+              "compute on the CPU or on a GPU, where sample needs auto, and swor auto or beam")
           ->type_name("NAME")
           ->check(CLI::IsMember({"cpu", "cuda"}))
           ->default_str("cpu");

@@ -4,18 +4,21 @@
 #include "cuda/core/counter.h"
 #include "cuda/family.h"
 #include "cuda/query/kept.h"
+#include "cuda/query/log_prob.h"
 #include "cuda/sample/without_replacement/beam.h"
+#include "cuda/sample/without_replacement/skip.h"
 
 namespace taproot {
 
 using cuda::Arena;
 using cuda::Batch;
+using cuda::Known;
+using cuda::SampleQuestion;
 
 namespace {
 
 using cuda::Factors;
 using cuda::InferenceArgs;
-using cuda::Known;
 using cuda::Wanted;
 
 /// The factors of a piece: those that are kept, or new ones in the workspace.
@@ -115,41 +118,88 @@ void Cuda::Impl::hessian_product(const Batch& batch, const Known& known,
       });
 }
 
+SampleQuestion Cuda::Impl::take_sample(Arena& arena, const Batch& piece, const Known& known, int k,
+                                       std::uint64_t seed, CudaOutcome* outcomes) {
+  const cuda::FamilyKernels& kernels = cuda::kernels_of(piece.family);
+  SampleQuestion args;
+  args.infer = inference_args(piece, known, {});
+  args.infer.factors = factors_of(arena, piece, known, true);
+  if (!known.has_factors()) kernels.take_infer_memory(arena, limits, args.infer);
+  cuda::SampleArgs& s = args.sample;
+  s.batch = piece;
+  s.summary = args.infer.summary;
+  s.summary.outcomes =
+      outcomes != nullptr ? outcomes + piece.first : arena.take<CudaOutcome>(piece.size);
+  s.factors = args.infer.factors;
+  s.seed = seed;
+  s.trees = k;
+  s.counter = counters.data();
+  kernels.take_sample_memory(arena, limits, s);
+  return args;
+}
+
+void Cuda::Impl::launch(const SampleQuestion& question, const Known& known, void* stream) {
+  const cuda::SampleArgs& s = question.sample;
+  if (!known.has_factors()) infer(question.infer, stream);
+  cuda::launch_outcomes_of_factors(s.batch, question.infer.summary, s.summary.outcomes, stream);
+  cuda::kernels_of(s.batch.family).sample(s, limits, stream);
+}
+
 void Cuda::Impl::sample(const Batch& batch, const Known& known, int k, std::uint64_t seed,
                         std::uint32_t first_tree, CudaOutcome* outcomes, const CudaTreeBuffer& out,
                         void* stream) {
-  const cuda::FamilyKernels& kernels = cuda::kernels_of(batch.family);
+  in_pieces(
+      batch, stream,
+      [&](Arena& arena, const Batch& piece) {
+        SampleQuestion args = take_sample(arena, piece, known, k, seed, outcomes);
+        args.sample.first_tree = first_tree;
+        args.sample.out = out;
+        args.sample.out.heads += static_cast<std::ptrdiff_t>(piece.first) * out.sentence_stride;
+        return args;
+      },
+      [&](const Batch&, const SampleQuestion& args) { launch(args, known, stream); });
+}
+
+void Cuda::Impl::skip(const Batch& batch, const Known& known, int k, std::uint64_t seed,
+                      CudaOutcome* outcomes, const CudaWithoutReplacement& out, void* stream) {
+  const std::size_t attempts = cuda::attempts_for(static_cast<std::size_t>(k));
+  const auto width = static_cast<std::size_t>(batch.max_n);
   struct Args {
-    InferenceArgs infer;
-    cuda::SampleArgs sample;
+    SampleQuestion question;
+    cuda::LogProbArgs log_prob;
+    cuda::SkipArgs skip;
   };
   in_pieces(
       batch, stream,
       [&](Arena& arena, const Batch& piece) {
         Args args;
-        args.infer = inference_args(piece, known, {});
-        args.infer.factors = factors_of(arena, piece, known, true);
-        if (!known.has_factors()) kernels.take_infer_memory(arena, limits, args.infer);
-        cuda::SampleArgs& s = args.sample;
-        s.batch = piece;
-        s.summary = args.infer.summary;
-        s.summary.outcomes =
-            outcomes != nullptr ? outcomes + piece.first : arena.take<CudaOutcome>(piece.size);
-        s.factors = args.infer.factors;
-        s.seed = seed;
-        s.first_tree = first_tree;
-        s.trees = k;
-        s.counter = counters.data();
-        s.out = out;
-        s.out.heads += static_cast<std::ptrdiff_t>(piece.first) * out.sentence_stride;
-        kernels.take_sample_memory(arena, limits, s);
+        args.question =
+            take_sample(arena, piece, known, static_cast<int>(attempts), seed, outcomes);
+        cuda::SampleArgs& s = args.question.sample;
+        s.out = {arena.take<std::int32_t>(piece.size * attempts * width),
+                 static_cast<std::ptrdiff_t>(attempts * width), static_cast<std::ptrdiff_t>(width)};
+        auto* log_prob = arena.take<double>(piece.size * attempts);
+        args.log_prob = {piece,
+                         args.question.infer.summary,
+                         s.trees,
+                         s.out,
+                         {log_prob, static_cast<std::ptrdiff_t>(attempts), 1}};
+        cuda::SkipArgs& skip = args.skip;
+        skip.batch = piece;
+        skip.seed = seed;
+        skip.trees = k;
+        skip.attempts = s.trees;
+        skip.outcomes = s.summary.outcomes;
+        skip.sampled = s.out;
+        skip.log_prob = log_prob;
+        skip.out = cuda::slice(out, piece.first, static_cast<std::size_t>(k));
+        cuda::take_skip_memory(arena, skip);
         return args;
       },
-      [&](const Batch& piece, const Args& args) {
-        if (!known.has_factors()) infer(args.infer, stream);
-        cuda::launch_outcomes_of_factors(piece, args.infer.summary, args.sample.summary.outcomes,
-                                         stream);
-        kernels.sample(args.sample, limits, stream);
+      [&](const Batch&, const Args& args) {
+        launch(args.question, known, stream);
+        cuda::launch_log_prob(args.log_prob, stream);
+        cuda::launch_skip(args.skip, stream);
       });
 }
 

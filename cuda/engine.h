@@ -15,6 +15,7 @@
 #include "cuda/eliminate/factors.h"
 #include "cuda/eliminate/limits.h"
 #include "cuda/query/infer.h"
+#include "cuda/sample/sample.h"
 #include "cuda/scores/batch.h"
 #include "taproot/cuda.h"
 
@@ -29,6 +30,12 @@ struct Known {
   CudaEdges marginals;  ///< Kept; without data there are none.
 
   bool has_factors() const { return factors.weights != nullptr; }
+};
+
+/// An elimination, unless its factors are there already, and trees from it.
+struct SampleQuestion {
+  InferenceArgs infer;
+  SampleArgs sample;
 };
 
 /// What an inference is to find, for whom.
@@ -63,6 +70,9 @@ struct Cuda::Impl {
   void sample(const cuda::Batch& batch, const cuda::Known& known, int k, std::uint64_t seed,
               std::uint32_t first_tree, CudaOutcome* outcomes, const CudaTreeBuffer& out,
               void* stream);
+  /// Without replacement, by skipping repeats.
+  void skip(const cuda::Batch& batch, const cuda::Known& known, int k, std::uint64_t seed,
+            CudaOutcome* outcomes, const CudaWithoutReplacement& out, void* stream);
   void beam(const cuda::Batch& batch, int k, std::uint64_t seed, CudaOutcome* outcomes,
             const CudaWithoutReplacement& out, void* stream);
 
@@ -79,6 +89,12 @@ struct Cuda::Impl {
   std::uint64_t launched_before = 0;
 
  private:
+  /// The memory for k trees of each sentence of a piece, but not that of the trees. `outcomes`, of
+  /// the whole batch, may be null.
+  cuda::SampleQuestion take_sample(cuda::Arena& arena, const cuda::Batch& piece,
+                                   const cuda::Known& known, int k, std::uint64_t seed,
+                                   CudaOutcome* outcomes);
+  void launch(const cuda::SampleQuestion& question, const cuda::Known& known, void* stream);
   /// cuda::infer() in the Cuda's precision.
   void infer(const cuda::InferenceArgs& args, void* stream);
 };

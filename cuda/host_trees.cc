@@ -60,9 +60,6 @@ void OnCuda::sample(std::size_t k, const SampleOptions& options, std::span<const
 
 void OnCuda::sample_without_replacement(std::size_t k, const WithoutReplacementOptions& options,
                                         std::span<WithoutReplacementSample> out) {
-  detail::require(options.algorithm == WithoutReplacementAlgorithm::kBeam,
-                  "sample_without_replacement",
-                  "a device samples without replacement by the algorithm beam alone");
   const Question question(batch_);
   const std::size_t size = batch_.size();
   const auto width = static_cast<std::ptrdiff_t>(batch_.width());
@@ -77,8 +74,8 @@ void OnCuda::sample_without_replacement(std::size_t k, const WithoutReplacementO
     there.count = arena.take<std::int32_t>(size);
     outcomes_there = arena.take<CudaOutcome>(size);
   });
-  batch_.trees().sample_without_replacement(k, options.seed, outcomes_there, there,
-                                            batch_.stream());
+  batch_.trees().sample_without_replacement(k, options.algorithm, options.seed, outcomes_there,
+                                            there, batch_.stream());
   batch_.settle();
   const auto outcomes = batch_.transfer().fetch(outcomes_there, size);
   const auto kappa = batch_.transfer().fetch(there.kappa, size);
@@ -86,7 +83,7 @@ void OnCuda::sample_without_replacement(std::size_t k, const WithoutReplacementO
   const auto has = [&](std::size_t b) { return outcomes[b].status == kOk; };
   for (std::size_t b = 0; b < size; ++b) {
     if (!batch_.outcomes()[b].ok()) continue;
-    if (!has(b)) {  // Out of range, of the elimination or of the beam alone.
+    if (!has(b)) {  // Out of range, or what is left of its trees takes the trie.
       WithoutReplacementSampler sampler;
       sampler.build(batch_.factored(b), options, batch_.id(b), batch_.workspace());
       sampler.sample(k, out[b], batch_.workspace());

@@ -58,7 +58,8 @@ void CudaDependencyTrees::sample(std::size_t, std::uint64_t, std::uint32_t, Cuda
                                  const CudaTreeBuffer&, void*) {
   none();
 }
-void CudaDependencyTrees::sample_without_replacement(std::size_t, std::uint64_t, CudaOutcome*,
+void CudaDependencyTrees::sample_without_replacement(std::size_t, WithoutReplacementAlgorithm,
+                                                     std::uint64_t, CudaOutcome*,
                                                      const CudaWithoutReplacement&, void*) {
   none();
 }

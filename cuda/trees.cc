@@ -108,8 +108,9 @@ void CudaDependencyTrees::sample(std::size_t k, std::uint64_t seed, std::uint32_
   });
 }
 
-void CudaDependencyTrees::sample_without_replacement(std::size_t k, std::uint64_t seed,
-                                                     CudaOutcome* outcomes,
+void CudaDependencyTrees::sample_without_replacement(std::size_t k,
+                                                     WithoutReplacementAlgorithm algorithm,
+                                                     std::uint64_t seed, CudaOutcome* outcomes,
                                                      const CudaWithoutReplacement& out,
                                                      void* stream) {
   constexpr const char* kName = "CudaDependencyTrees::sample_without_replacement";
@@ -118,9 +119,21 @@ void CudaDependencyTrees::sample_without_replacement(std::size_t k, std::uint64_
   const bool has_memory =
       (out.trees.heads != nullptr && out.log_prob != nullptr && out.gumbel != nullptr) || k == 0;
   const bool has_vectors = outcomes != nullptr && out.kappa != nullptr && out.count != nullptr;
-  detail::require(i.batch.family == TreeFamily::kAll, kName,
-                  "projective trees without replacement are not sampled on a device");
+  const bool by_beam = algorithm == WithoutReplacementAlgorithm::kBeam;
+  detail::require(by_beam || algorithm == WithoutReplacementAlgorithm::kAuto, kName,
+                  "a device samples without replacement by the algorithms auto and beam alone");
+  detail::require(!by_beam || i.batch.family == TreeFamily::kAll, kName,
+                  "a device has no beam for projective trees: use the algorithm auto");
   i.ask(has_memory && has_vectors, kName, stream, [&] {
+    if (!by_beam && i.fits) {
+      if (i.keep || i.batch.max_n == 0) i.need_factors();
+      if (i.batch.max_n == 0) {
+        return cuda::launch_outcomes_of_factors(i.batch, i.known.summary, outcomes, i.stream);
+      }
+      i.engine->skip(i.batch, i.known, count, seed, outcomes, out, i.stream);
+      i.eliminated = true;
+      return;
+    }
     if (!i.fits || cuda::beam_chunk(i.batch.max_n) == 0) {
       return cuda::launch_refusal(outcomes, i.batch.size, i.stream);
     }

@@ -133,7 +133,8 @@ void bench_beam(Pool* pool, Precision precision, int n, std::size_t batch, std::
   out.count = count.resize(batch);
   const auto run = [&] {
     CudaDependencyTrees trees(cuda, data.scores(), false);
-    trees.sample_without_replacement(k, 7, outcomes_there.data(), out, nullptr);
+    trees.sample_without_replacement(k, WithoutReplacementAlgorithm::kBeam, 7,
+                                     outcomes_there.data(), out, nullptr);
   };
   run();
   const auto found = fetch(heads.data(), batch * k * width);

@@ -15,7 +15,6 @@ using detail::Divergence;
 using detail::Wide;
 
 constexpr int kThreads = 128;
-constexpr int kWideSquares = 8;
 
 // Which kinds of trees there are: without an edge that q forbids, with such edges, or both.
 struct Kinds {

@@ -16,8 +16,6 @@ using detail::Dual;
 using detail::Wide;
 
 constexpr int kMostThreads = 512;
-constexpr int kWideThreads = 128;
-constexpr int kWideSquares = 8;  // A chart of Wide with derivatives.
 
 // The values of the direction, centered: a number that is added to all values of a column, or
 // single-root to all of ROOT's, does not change the product but would cost digits.

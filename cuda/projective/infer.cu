@@ -12,13 +12,6 @@ namespace {
 using detail::Wide;
 using WideOps = SumProduct<Wide>;
 
-constexpr int kWideThreads = 128;
-// A chart of Wide, or the inside tables and weights of a chart of entries of a divergence.
-constexpr int kWideSquares = 8;
-static_assert(kWideSquares * sizeof(Wide) >=
-              (kInsideSquares + 1) *
-                  sizeof(detail::DivergenceEntry<detail::Divergence::kCrossEntropy>));
-
 __device__ Vectors vectors_of(unsigned char* memory, int n) {
   Vectors v{};
   v.scale = reinterpret_cast<double*>(memory);

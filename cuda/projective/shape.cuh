@@ -69,6 +69,17 @@ struct ChartBlock {
   }
 };
 
+/// Charts beyond the range of double are in slots of global memory (take_wide_slots()), with room
+/// for a chart of Wide, one of Wide with derivatives, or the inside tables and weights of one of
+/// entries of a divergence.
+inline constexpr int kWideThreads = 128;
+inline constexpr int kWideSquares = 8;
+static_assert(kWideSquares * sizeof(detail::Wide) >=
+              kChartSquares * sizeof(detail::Dual<detail::Wide>));
+static_assert(kWideSquares * sizeof(detail::Wide) >=
+              (kInsideSquares + 1) *
+                  sizeof(detail::DivergenceEntry<detail::Divergence::kCrossEntropy>));
+
 /// The two halves of a block's chart: the inside tables, and the others.
 template <typename T, Place kPlace>
 struct ChartMemory {
@@ -92,7 +103,7 @@ struct ChartMemory {
   }
 };
 
-/// run(kernel) with the instantiation for a place: kernels.template operator()<kPlace>().
+/// run.operator()<kPlace>() for a place: kernels are compiled for each.
 template <typename Run>
 void for_place(Place place, Run&& run) {
   switch (place) {

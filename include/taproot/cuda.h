@@ -15,6 +15,7 @@
 #include <string>
 
 #include "taproot/types.h"
+#include "taproot/without_replacement.h"
 
 namespace taproot {
 
@@ -164,7 +165,7 @@ struct CudaWithoutReplacement {
 /// The distribution over trees of each sentence of a batch in device memory.
 ///
 /// The first question eliminates, and what it finds stays in device memory with this object: later
-/// questions do not eliminate again. Only sample_without_replacement, which needs other
+/// questions do not eliminate again. Only sample_without_replacement by a beam, which needs other
 /// conditional laws, has an elimination of its own, and hessian_product if the precision is
 /// float32. A batch whose factors would take more than 16 GB, or half of the memory that was free
 /// when the Cuda was made, keeps log Z alone, and later questions eliminate again, piece by piece.
@@ -226,10 +227,13 @@ class TAPROOT_API CudaDependencyTrees {
   /// heads -1.
   void sample(std::size_t k, std::uint64_t seed, std::uint32_t first_tree, CudaOutcome* outcomes,
               const CudaTreeBuffer& out, void* stream);
-  /// k trees per sentence by WithoutReplacementAlgorithm::kBeam. It has outcomes of its own, since
-  /// a beam may be out of range where an elimination is not: batches with a sentence of more than
-  /// 1023 words are.
-  void sample_without_replacement(std::size_t k, std::uint64_t seed, CudaOutcome* outcomes,
+  /// k different trees per sentence, by kAuto or, for all trees, by kBeam: those that the CPU
+  /// samples. It has outcomes of its own. kAuto skips repeats; sentences for which the CPU hands
+  /// over to the trie, because little probability is left, are kCudaOutOfRange, and so are the
+  /// sentences that have fewer than k trees. A beam may be out of range where an elimination is
+  /// not: batches with a sentence of more than 1023 words are.
+  void sample_without_replacement(std::size_t k, WithoutReplacementAlgorithm algorithm,
+                                  std::uint64_t seed, CudaOutcome* outcomes,
                                   const CudaWithoutReplacement& out, void* stream);
 
   struct Impl;

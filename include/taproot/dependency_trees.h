@@ -103,10 +103,10 @@ struct TreeOutput {
 /// On a Cuda, the scores are sent to the device with the first question, and factors, log Z and
 /// marginals stay there. kbest, expected_attachment, expected_tries, expected_steps,
 /// label_marginals, projective_mass and factorization, sample by other algorithms than auto,
-/// sample_without_replacement by others than beam or of projective trees, and divergences between
-/// projective trees and all trees throw std::invalid_argument. Sentences beyond the
-/// range of double are sampled by the CPU, sentences that are too long for the device are answered
-/// by the CPU, and both are counted (CudaStatistics).
+/// sample_without_replacement by others than auto and beam (of projective trees: auto), and
+/// divergences between projective trees and all trees throw std::invalid_argument. Sentences beyond
+/// the range of double are sampled by the CPU, sentences that are too long for the device are
+/// answered by the CPU, and both are counted (CudaStatistics).
 ///
 /// Moved from, it may only be assigned to or destroyed.
 class TAPROOT_API DependencyTrees {

@@ -138,11 +138,11 @@ class BoundTrees {
     CudaOutcome* const to = outcomes_in(outcomes);
     run([&] { trees_.sample(heads.shape(0), seed, first_tree, to, out, at(stream)); });
   }
-  void sample_without_replacement(std::uint64_t seed, OnDevice<std::int32_t> outcomes,
-                                  OnDevice<std::int32_t> heads, OnDevice<double> log_prob,
-                                  OnDevice<double> gumbel, OnDevice<double> weights,
-                                  OnDevice<double> kappa, OnDevice<std::int32_t> counts,
-                                  std::uintptr_t stream) {
+  void sample_without_replacement(const std::string& algorithm, std::uint64_t seed,
+                                  OnDevice<std::int32_t> outcomes, OnDevice<std::int32_t> heads,
+                                  OnDevice<double> log_prob, OnDevice<double> gumbel,
+                                  OnDevice<double> weights, OnDevice<double> kappa,
+                                  OnDevice<std::int32_t> counts, std::uintptr_t stream) {
     const CudaWithoutReplacement out{trees_in(heads), log_prob.data(), gumbel.data(),
                                      weights.data(),  kappa.data(),    counts.data()};
     const std::size_t trees = heads.shape(0) * size();
@@ -151,7 +151,8 @@ class BoundTrees {
     require(kappa.size() == size() && counts.size() == size(),
             "kappa and counts must have shape (B,)");
     CudaOutcome* const to = outcomes_in(outcomes);
-    run([&] { trees_.sample_without_replacement(heads.shape(0), seed, to, out, at(stream)); });
+    const WithoutReplacementAlgorithm by = without_replacement_algorithm_named(algorithm);
+    run([&] { trees_.sample_without_replacement(heads.shape(0), by, seed, to, out, at(stream)); });
   }
 
  private:
@@ -246,10 +247,10 @@ void init_trees(nb::module_& m) {
       .def("mbr", &BoundTrees::mbr, heads, "stream"_a)
       .def("log_prob", &BoundTrees::log_prob, heads, out, "stream"_a)
       .def("sample", &BoundTrees::sample, "seed"_a, "first_tree"_a, outcomes, heads, "stream"_a)
-      .def("sample_without_replacement", &BoundTrees::sample_without_replacement, "seed"_a,
-           outcomes, heads, nb::arg("log_prob").noconvert(), nb::arg("gumbel").noconvert(),
-           nb::arg("weights").noconvert(), nb::arg("kappa").noconvert(),
-           nb::arg("counts").noconvert(), "stream"_a);
+      .def("sample_without_replacement", &BoundTrees::sample_without_replacement, "algorithm"_a,
+           "seed"_a, outcomes, heads, nb::arg("log_prob").noconvert(),
+           nb::arg("gumbel").noconvert(), nb::arg("weights").noconvert(),
+           nb::arg("kappa").noconvert(), nb::arg("counts").noconvert(), "stream"_a);
 }
 
 }  // namespace

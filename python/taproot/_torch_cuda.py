@@ -294,10 +294,10 @@ class CudaTrees:
         return heads
 
     def sample_without_replacement(self, k: int, seed: int, algorithm: str) -> WithoutReplacementSample:
-        if root_and_family(self._kind)[1]:
-            self.not_here("sampling projective trees without replacement")
         if algorithm not in ("auto", "beam"):
-            raise ValueError(f'on a device there is the algorithm "beam" alone, not {algorithm!r}')
+            raise ValueError(f'on a device there are the algorithms "auto" and "beam" alone, not {algorithm!r}')
+        if algorithm == "beam" and root_and_family(self._kind)[1]:
+            self.not_here("a beam of projective trees")
         count, batch = as_count(k), len(self)
         outcomes = self._empty((batch, 3), torch.int32)
         heads = self._full((count, batch, self._n), torch.int32, -1)
@@ -307,10 +307,10 @@ class CudaTrees:
         counts = self._full((batch,), torch.int32, 0)
         # Beams of long sentences are faster in float64, whatever the scores are.
         self._factored("float64", keep=False).sample_without_replacement(
-            as_seed(seed), outcomes, heads, log_prob, gumbel, weights, kappa, counts, self._stream
+            algorithm, as_seed(seed), outcomes, heads, log_prob, gumbel, weights, kappa, counts, self._stream
         )
         for b in self._out_of_range(outcomes):
-            found = self._on_cpu([b]).sample_without_replacement(count, seed, "beam")
+            found = self._on_cpu([b]).sample_without_replacement(count, seed, algorithm)
             trees = int(found.counts[0])
             heads[:trees, b] = torch.from_numpy(found.heads[:trees, 0]).to(heads)
             for to, values in ((log_prob, found.log_prob), (gumbel, found.gumbel), (weights, found.weights)):

@@ -111,8 +111,7 @@ class DependencyTrees:
 
     It may be an argument or a result of a function under ``jit``, ``vmap`` and ``grad``. Every question starts from the
     scores anew; under ``jit`` the same question is asked once. On a device, ``kbest``, the cost
-    of Wilson's walk, ``projective_mass``, and for projective trees sampling without replacement and comparing them
-    with all trees are refused.
+    of Wilson's walk, ``projective_mass``, and for projective trees beams and comparing them with all trees are refused.
 
     >>> import jax, jax.numpy as jnp, taproot.jax
     >>> d = taproot.jax.DependencyTrees(jnp.zeros((2, 4, 4)), lengths=jnp.array([3, 2]))

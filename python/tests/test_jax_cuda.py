@@ -124,10 +124,11 @@ def test_trees(root: Any, dtype: Any, projective: bool) -> None:
     near = dict(rtol=1e-9, atol=1e-9) if dtype == np.float64 else dict(rtol=1e-5, atol=1e-5)
     beam = lambda s, n: tj.sample_without_replacement(key, s, 20, n, algorithm="beam", **rest)
     if projective:
-        with pytest.raises(Exception, match="projective trees without replacement are not sampled on a device"):
+        with pytest.raises(Exception, match="a device has no beam for projective trees"):
             jax.block_until_ready(beam(*on("cuda", scores, lengths)))
     else:
         compare(beam, scores, lengths, **near)
+    compare(lambda s, n: tj.sample_without_replacement(key, s, 20, n, **rest), scores, lengths, **near)
     keys = jax.random.split(key, 3)
     many = jax.jit(jax.vmap(lambda k, s: tj.sample(k, s, 5, **rest), in_axes=(0, None)))(keys, *on("cuda", scores[4:]))
     for i in range(3):

@@ -43,7 +43,7 @@ class DeviceBatch {
   /// By auto. heads and, where asked for, log_prob; labels and padding are the caller's.
   virtual void sample(std::size_t k, const SampleOptions& options,
                       std::span<const TreeOutput> out) = 0;
-  /// By beam. out[b].status is the sentence's; its labels are the caller's.
+  /// By auto or beam. out[b].status is the sentence's; its labels are the caller's.
   virtual void sample_without_replacement(std::size_t k, const WithoutReplacementOptions& options,
                                           std::span<WithoutReplacementSample> out) = 0;
 };

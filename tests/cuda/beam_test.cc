@@ -272,7 +272,8 @@ TEST_F(CudaBeam, OtherAlgorithmsAreRefused) {
   const Problem problem = oracle::uniform(3);
   DependencyTrees trees(cuda, copies_of(problem, 1));
   std::vector<WithoutReplacementSample> out(1);
-  EXPECT_THROW(trees.sample_without_replacement(2, {}, out), std::invalid_argument);
+  EXPECT_THROW(trees.sample_without_replacement(2, {WithoutReplacementAlgorithm::kTrie, 0}, out),
+               std::invalid_argument);
 }
 
 }  // namespace

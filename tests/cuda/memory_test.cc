@@ -227,7 +227,8 @@ TEST_F(CudaMemory, Trees) {
     distinct.weight = numbers.data() + 2 * size * kTrees;
     distinct.kappa = numbers.data() + 3 * size * kTrees;
     distinct.count = count.data();
-    trees.sample_without_replacement(kTrees, 3, outcomes.resize(size), distinct, stream.get());
+    trees.sample_without_replacement(kTrees, WithoutReplacementAlgorithm::kBeam, 3,
+                                     outcomes.resize(size), distinct, stream.get());
     stream.wait();
     const auto found = fetch(heads, size * kTrees * width);
     const auto found_beams = fetch(beams, size * kTrees * width);
@@ -356,7 +357,9 @@ TEST_F(CudaMemory, Misuse) {
   scores.data = &cell;
   CudaDependencyTrees trees(cuda, scores);
   EXPECT_THROW(trees.log_partition(nullptr, nullptr), std::invalid_argument);
-  EXPECT_THROW(trees.sample_without_replacement(1, 0, nullptr, {}, nullptr), std::invalid_argument);
+  EXPECT_THROW(trees.sample_without_replacement(1, WithoutReplacementAlgorithm::kAuto, 0, nullptr,
+                                                {}, nullptr),
+               std::invalid_argument);
   const std::int64_t offset = 0;
   scores.offsets = &offset;
   EXPECT_THROW(CudaDependencyTrees(cuda, scores), std::invalid_argument);

@@ -66,8 +66,7 @@ class CudaProjective : public OnDevice, public testing::WithParamInterface<RootR
 };
 
 INSTANTIATE_TEST_SUITE_P(Roots, CudaProjective,
-                         testing::Values(RootRule::kSingle, RootRule::kMulti),
-                         [](const auto& one) {
+                         testing::Values(RootRule::kSingle, RootRule::kMulti), [](const auto& one) {
                            return one.param == RootRule::kSingle ? "single" : "multi";
                          });
 

@@ -137,7 +137,7 @@ void write(const CudaCall& call, const WithoutReplacementSample& found, const Ba
   call.to_device(std::vector<std::int32_t>{static_cast<std::int32_t>(found.size())}, to.count + b);
 }
 
-// By the beam, in float64, which is faster for long sentences, whatever the scores are.
+// In float64, in which beams of long sentences are faster, whatever the scores are.
 void sample_without_replacement(const CudaCall& call) {
   const Batch all = batch_of(call);
   if (all.size * all.row() == 0) {
@@ -154,13 +154,15 @@ void sample_without_replacement(const CudaCall& call) {
   call.fill(call.result(5), 0xff);  // Kappa says whether these are all trees.
   call.fill(call.result(6), 0);
   auto* const outcomes = call.scratch_of<CudaOutcome>(all.size);
+  const WithoutReplacementAlgorithm algorithm =
+      without_replacement_algorithm_named(call.attribute<std::string_view>("algorithm"));
   for_each_call(call, all, [&](const Batch& batch, std::size_t first, std::uint64_t seed) {
     D trees(cuda_of(Precision::kFloat64), scores_of(batch), false);
     const CudaWithoutReplacement out = numbers.from(first, trees_in(heads, batch, k, first));
-    trees.sample_without_replacement(k, seed, outcomes + first, out, call.stream());
+    trees.sample_without_replacement(k, algorithm, seed, outcomes + first, out, call.stream());
     finish_on_cpu(call, batch, outcomes + first, [&](DependencyTrees& one, std::size_t b) {
       WithoutReplacementSample found;
-      one.sample_without_replacement(k, {WithoutReplacementAlgorithm::kBeam, seed}, {&found, 1});
+      one.sample_without_replacement(k, {algorithm, seed}, {&found, 1});
       write(call, found, batch, b, out, k);
     });
   });

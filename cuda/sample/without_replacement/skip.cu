@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/sample/without_replacement/skip.h"
+
+#include <bit>
+#include <cmath>
+
+#include "core/format.h"
+#include "core/random.h"
+#include "cuda/core/launch.h"
+#include "cuda/core/warp.cuh"
+#include "sample/without_replacement/gumbel.h"
+#include "sample/without_replacement/weight.h"
+
+namespace taproot::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr std::int32_t kEmptyPlace = 0x7fffffff;
+
+__device__ const std::int32_t* tree_of(const SkipArgs& args, int b, int s) {
+  return args.sampled.heads + b * args.sampled.sentence_stride + s * args.sampled.tree_stride;
+}
+
+// Order does not matter to the sum, so that lanes may take words in turn.
+__device__ std::uint32_t hash_of(const std::int32_t* heads, int n) {
+  std::uint64_t sum = 0;
+  for (int m = lane_id(); m < n; m += kWarp) {
+    std::uint64_t x = (static_cast<std::uint64_t>(m) << 32) + static_cast<std::uint32_t>(heads[m]);
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
+    x = (x ^ x >> 27) * 0x94D049BB133111EB;
+    sum += x ^ x >> 31;
+  }
+  return static_cast<std::uint32_t>(warp_sum(static_cast<unsigned long long>(sum)) >> 32);
+}
+
+__device__ bool are_equal(const std::int32_t* a, const std::int32_t* b, int n) {
+  bool equal = true;
+  for (int m = lane_id(); m < n; m += kWarp) equal = equal && a[m] == b[m];
+  return __all_sync(kAllLanes, equal);
+}
+
+// Where tree s is in the table, by one warp. The place holds the first of all trees like it once
+// all warps are done.
+__device__ int place_of(const SkipArgs& args, int b, int n, int s, std::int32_t* table) {
+  const std::int32_t* own = tree_of(args, b, s);
+  const auto mask = static_cast<std::uint32_t>(args.table_size) - 1;
+  for (std::uint32_t at = hash_of(own, n);; ++at) {
+    std::int32_t* place = table + (at & mask);
+    std::int32_t there = 0;
+    if (lane_id() == 0) there = atomicCAS(place, kEmptyPlace, s);
+    there = __shfl_sync(kAllLanes, there, 0);
+    if (there == kEmptyPlace) return static_cast<int>(at & mask);
+    if (!are_equal(own, tree_of(args, b, there), n)) continue;
+    if (lane_id() == 0) atomicMin(place, s);
+    return static_cast<int>(at & mask);
+  }
+}
+
+// WithoutReplacementSampler::next() over the trees in their order, by one thread: which are new,
+// their Gumbels and kappa. False where the host would hand over to the trie.
+__device__ bool choose(const SkipArgs& args, int b, int n, const std::int32_t* table,
+                       const std::int32_t* places) {
+  const detail::StreamKey key = detail::stream_key(args.seed, args.batch.id(b));
+  const double least_left = 1 / fmax(detail::kLeastShare, n / 2.0);
+  const auto most = static_cast<std::uint32_t>(detail::kMostRepeats / least_left);
+  const std::int64_t first = static_cast<std::int64_t>(b) * args.trees;
+  const double* log_prob = args.log_prob + static_cast<std::int64_t>(b) * args.attempts;
+  double mass = 0;
+  double last = HUGE_VAL;
+  std::uint32_t repeats = 0;
+  int count = 0;
+  const auto gumbel_of = [&](int i, detail::Purpose purpose) {
+    const detail::PhiloxBlock block =
+        detail::philox_block(key, static_cast<std::uint32_t>(i), purpose, 0);
+    return detail::truncated_gumbel(log1p(-mass), last,
+                                    detail::to_exponential(block.draws[0], block.draws[1]));
+  };
+  for (int s = 0; count < args.trees; ++s) {
+    if (!(1 - mass >= least_left) || s == args.attempts || repeats == most) return false;
+    if (table[places[s]] != s) {
+      ++repeats;
+      continue;
+    }
+    repeats = 0;
+    const double gumbel = gumbel_of(count, detail::Purpose::kGumbel);
+    args.chosen[first + count] = s;
+    args.out.log_prob[first + count] = log_prob[s];
+    args.out.gumbel[first + count] = gumbel;
+    mass += exp(log_prob[s]);
+    last = gumbel;
+    ++count;
+  }
+  if (!(1 - mass >= least_left)) return false;
+  args.out.kappa[b] = gumbel_of(count, detail::Purpose::kKappa);
+  return true;
+}
+
+// One block per sentence.
+__global__ void __launch_bounds__(kThreads) skip_kernel(const __grid_constant__ SkipArgs args) {
+  __shared__ bool enough;
+  const int b = static_cast<int>(blockIdx.x);
+  if (args.outcomes[b].status != kOk) return;
+  const int n = args.batch.n(b);
+  const int tid = static_cast<int>(threadIdx.x);
+  std::int32_t* table = args.table + static_cast<std::int64_t>(b) * args.table_size;
+  std::int32_t* places = args.places + static_cast<std::int64_t>(b) * args.attempts;
+  for (int i = tid; i < args.table_size; i += kThreads) table[i] = kEmptyPlace;
+  __syncthreads();
+  for (int s = warp_id(); s < args.attempts; s += kThreads / kWarp) {
+    const int place = place_of(args, b, n, s, table);
+    if (lane_id() == 0) places[s] = place;
+  }
+  __syncthreads();
+  if (tid == 0) enough = choose(args, b, n, table, places);
+  __syncthreads();
+  if (!enough) {
+    if (tid == 0) args.outcomes[b] = {kCudaOutOfRange, -1, -1};
+    return;
+  }
+  if (tid == 0) args.out.count[b] = args.trees;
+  const std::int64_t first = static_cast<std::int64_t>(b) * args.trees;
+  for (int i = tid; args.out.weight != nullptr && i < args.trees; i += kThreads) {
+    args.out.weight[first + i] =
+        detail::horvitz_thompson(args.out.log_prob[first + i], args.out.kappa[b]);
+  }
+  for (int i = warp_id(); i < args.trees; i += kThreads / kWarp) {
+    const std::int32_t* from = tree_of(args, b, args.chosen[first + i]);
+    std::int32_t* to =
+        args.out.trees.heads + b * args.out.trees.sentence_stride + i * args.out.trees.tree_stride;
+    for (int m = lane_id(); m < args.batch.max_n; m += kWarp) to[m] = m < n ? from[m] : -1;
+  }
+}
+
+}  // namespace
+
+void take_skip_memory(Arena& arena, SkipArgs& args) {
+  const std::size_t size = args.batch.size;
+  const auto attempts = static_cast<std::size_t>(args.attempts);
+  args.table_size = static_cast<int>(std::bit_ceil(2 * attempts));
+  args.table = arena.take<std::int32_t>(size * static_cast<std::size_t>(args.table_size));
+  args.places = arena.take<std::int32_t>(size * attempts);
+  args.chosen = arena.take<std::int32_t>(size * static_cast<std::size_t>(args.trees));
+}
+
+void launch_skip(const SkipArgs& args, void* stream) {
+  if (args.batch.size == 0) return;
+  launch(&skip_kernel, static_cast<unsigned>(args.batch.size), kThreads, 0, stream, args);
+}
+
+}  // namespace taproot::cuda
