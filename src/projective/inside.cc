@@ -32,7 +32,7 @@ class Inside {
         right_weight_(chart.table(kRightWeight)),
         left_weight_(chart.table(kLeftWeight)) {}
 
-// Two lengths at a time, so that what is loaded for the shorter spans serves the longer ones. In
+  // Two lengths at a time, so that what is loaded for the shorter spans serves the longer ones. In
   // each, starts from the last down: a longer span contains a shorter one that starts later.
   void run() {
     ops_.store(ops_.zero(), right_ - ChartShape::kFront);
@@ -92,8 +92,8 @@ class Inside {
     Spans spans[kWidth];
     for (size_t w = 0; w < kWidth; ++w) {
       const size_t begin = i + w * kBlock;
-      spans[w] = finish(d, begin, shorter_spans(d - 1, begin), split.v[0][w], right.v[0][w],
-                        left.v[0][w]);
+      spans[w] =
+          finish(d, begin, shorter_spans(d - 1, begin), split.v[0][w], right.v[0][w], left.v[0][w]);
     }
     if constexpr (kRows == 2) {
       for (size_t w = 0; w < kWidth; ++w) {
