@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches of short sentences on one thread: side by side in vector lanes (DependencyTrees) against
-// the same sentences one by one, and against one sentence again and again, which stays in the
-// cache. Answers are compared before anything is timed. The counter is the time per sentence.
+// Batches of short sentences on one thread, of both families: side by side in vector lanes
+// (DependencyTrees) against the same sentences one by one, and against one sentence again and
+// again, which stays in the cache. Answers are compared before anything is timed. The counter is
+// the time per sentence.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -41,10 +42,13 @@ struct Batch {
 
 class Contender {
  public:
-  Contender(int n, bool mixed, bool marginals) : batch_(n, mixed), marginals_(marginals) {}
+  Contender(int n, TreeFamily family, bool mixed, bool marginals)
+      : batch_(n, mixed), family_(family), marginals_(marginals) {}
 
   void side_by_side() {
-    DependencyTrees d(pool_, batch_.scores);
+    BatchOptions options;
+    options.projective = family_ == TreeFamily::kProjective;
+    DependencyTrees d(pool_, batch_.scores, options);
     if (marginals_) {
       d.marginals(batch_.out);
     } else {
@@ -74,7 +78,7 @@ class Contender {
 
  private:
   void answer(std::size_t b) {
-    eliminate(batch_.scores[b], RootRule::kSingle, factorization_, workspace_);
+    factorize(batch_.scores[b], RootRule::kSingle, family_, factorization_, workspace_);
     if (marginals_) {
       taproot::marginals(factorization_, batch_.out[b], workspace_);
     } else {
@@ -83,14 +87,16 @@ class Contender {
   }
 
   Batch batch_;
+  TreeFamily family_;
   bool marginals_;
   Pool pool_{1};
   Factorization factorization_;
   Workspace workspace_;
 };
 
-void run(benchmark::State& state, int n, bool mixed, bool marginals, void (Contender::*work)()) {
-  Contender contender(n, mixed, marginals);
+void run(benchmark::State& state, int n, TreeFamily family, bool mixed, bool marginals,
+         void (Contender::*work)()) {
+  Contender contender(n, family, mixed, marginals);
   if (!contender.agrees()) state.SkipWithError("the answers differ");
   for (auto _ : state) (contender.*work)();
   state.counters["per_sentence"] =
@@ -99,18 +105,23 @@ void run(benchmark::State& state, int n, bool mixed, bool marginals, void (Conte
 }
 
 void register_all() {
-  for (const bool marginals : {false, true}) {
-    for (const bool mixed : {false, true}) {
-      for (const int n : {2, 5, 10, 15, 20, 25, 32}) {
-        const std::string name = std::string(marginals ? "marginals/" : "log_partition/") +
-                                 (mixed ? "from_half_to/" : "words/") + std::to_string(n);
-        const auto add = [&](const char* how, void (Contender::*work)()) {
-          benchmark::RegisterBenchmark((name + "/" + how).c_str(), run, n, mixed, marginals, work)
-              ->Unit(benchmark::kMicrosecond);
-        };
-        add("side_by_side", &Contender::side_by_side);
-        add("one_by_one", &Contender::one_by_one);
-        if (!mixed) add("in_cache", &Contender::in_cache);
+  for (const TreeFamily family : {TreeFamily::kAll, TreeFamily::kProjective}) {
+    for (const bool marginals : {false, true}) {
+      for (const bool mixed : {false, true}) {
+        for (const int n : {2, 5, 10, 15, 20, 25, 32}) {
+          const std::string name =
+              std::string(family == TreeFamily::kAll ? "all/" : "projective/") +
+              (marginals ? "marginals/" : "log_partition/") + (mixed ? "from_half_to/" : "words/") +
+              std::to_string(n);
+          const auto add = [&](const char* how, void (Contender::*work)()) {
+            benchmark::RegisterBenchmark((name + "/" + how).c_str(), run, n, family, mixed,
+                                         marginals, work)
+                ->Unit(benchmark::kMicrosecond);
+          };
+          add("side_by_side", &Contender::side_by_side);
+          add("one_by_one", &Contender::one_by_one);
+          if (!mixed) add("in_cache", &Contender::in_cache);
+        }
       }
     }
   }

@@ -28,6 +28,10 @@ $python bench/reference/decode.py >build/bench/reference_decode.json
 run bench_decode build/bench/decode.json 2>build/bench/log || die "$(cat build/bench/log)"
 echo
 $python bench/decode_table.py build/bench/decode.json build/bench/reference_decode.json
+run bench_projective build/bench/projective.json 2>build/bench/log || die "$(cat build/bench/log)"
+REPETITIONS=${REPETITIONS:-5} run bench_lanes build/bench/lanes.json 2>build/bench/log || die "$(cat build/bench/log)"
+echo
+$python bench/projective_table.py build/bench/projective.json build/bench/lanes.json
 need_packages $BROWSER_PACKAGES
 echo
 /usr/bin/python3 bench/report.py build/bench/cli/taproot

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """taproot.torch against torch-struct 0.5 and against plain PyTorch (slogdet, and its gradient by autograd), on one
-machine in one run.
+machine in one run; and for projective trees, which plain PyTorch does not have, against torch-struct and SynJax.
 
-Answers are compared before anything is timed. Needs torch and torch-struct (pip install --no-deps torch-struct). Where
-there is a CUDA device, ``peers_cuda.py`` follows.
+Answers are compared before anything is timed. Needs torch and torch-struct (pip install --no-deps torch-struct). JAX
+and SynJax (its source on PYTHONPATH) are optional. Where there is a CUDA device, ``peers_cuda.py`` follows.
 """
 
 import statistics
@@ -20,9 +20,10 @@ import taproot.torch
 
 warnings.filterwarnings("ignore", module="torch_struct")
 warnings.filterwarnings("ignore", message=".*arg_constraints.*")
-from torch_struct import NonProjectiveDependencyCRF  # noqa: E402
+from torch_struct import DependencyCRF, NonProjectiveDependencyCRF  # noqa: E402
 
 SIZES = [(10, 256), (25, 128), (50, 64), (100, 32)]
+PROJECTIVE_SIZES = [(10, 256), (25, 128), (50, 32)]
 ROUNDS, CALLS = 5, 15
 
 
@@ -50,15 +51,19 @@ def gradient(function: Callable[[Tensor], Tensor], scores: Tensor) -> Tensor:
     return leaf.grad
 
 
-def times_of(functions: list[Callable[[], object]]) -> list[float]:
+def times_of(functions: list[Callable[[], object]], rounds: int = ROUNDS, most_seconds: float = 1.0) -> list[float]:
     """Median milliseconds, taking turns by blocks: PyTorch's threads keep a core busy for a while after their work."""
     taken: list[list[float]] = [[] for _ in functions]
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for times, function in zip(taken, functions):
             time.sleep(0.3)
-            for _ in range(3):
+            start = time.perf_counter()
+            function()
+            first = time.perf_counter() - start
+            calls = max(1, min(CALLS, int(most_seconds / first)))
+            for _ in range(2 if calls == CALLS else 0):
                 function()
-            for _ in range(CALLS):
+            for _ in range(calls):
                 start = time.perf_counter()
                 function()
                 times.append(1000 * (time.perf_counter() - start))
@@ -109,8 +114,64 @@ def main() -> None:
             print("| " + " | ".join(map(str, row)) + f" | {apart[1]:.0e}, {apart[2]:.0e} |")
 
 
+def synjax(gradient_too: bool) -> Callable[[Tensor], Callable[[], Tensor]] | None:
+    """log Z, or its gradient, by SynJax: compiled, float32."""
+    try:
+        import jax
+
+        jax.core.is_constant_dim = lambda size: isinstance(size, int)  # type: ignore[attr-defined]  # For newer JAX.
+        from synjax._src.spanning_tree_projective_crf import SpanningTreeProjectiveCRF
+    except ImportError as error:
+        print(f"(SynJax: {error})")
+        return None
+
+    def log_partition(scores: jax.Array) -> jax.Array:
+        return SpanningTreeProjectiveCRF(scores, single_root_edge=True).log_partition()
+
+    step = jax.jit(jax.grad(lambda s: log_partition(s).sum()) if gradient_too else log_partition)
+
+    def on(scores: Tensor) -> Callable[[], Tensor]:
+        own = jax.numpy.array(scores.numpy(), dtype=jax.numpy.float32)
+        return lambda: torch.from_numpy(np.array(step(own).block_until_ready()))
+
+    return on
+
+
+def projective() -> None:
+    print("\nProjective trees, the same:\n")
+    print("| task | n | B | taproot | torch-struct, float32 | SynJax, float32 | largest difference |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for n, batch in PROJECTIVE_SIZES:
+        scores = torch.tensor(np.random.default_rng(n).normal(size=(batch, n + 1, n + 1)))
+        theirs = without_root(scores).float().requires_grad_()  # Or it fails.
+
+        def ours(s: Tensor) -> Tensor:
+            return taproot.torch.log_partition(s, projective=True)
+
+        for name, gradient_too in (("log-partition", False), ("log-partition and its gradient", True)):
+            functions: list[Callable[[], Tensor]] = [
+                (lambda: without_root(gradient(ours, scores))) if gradient_too else (lambda: ours(scores)),  # noqa: B023
+                (lambda: DependencyCRF(theirs, multiroot=False).marginals)  # noqa: B023
+                if gradient_too
+                else (lambda: DependencyCRF(theirs, multiroot=False).partition),  # noqa: B023
+            ]
+            by_synjax = synjax(gradient_too)
+            if by_synjax is not None:
+                functions.append(by_synjax(scores))
+            answers = [f().detach().double() for f in functions]
+            if by_synjax is not None and gradient_too:
+                answers[2] = without_root(answers[2])
+            apart = [float((a - answers[0]).abs().max() / answers[0].abs().max()) for a in answers]
+            assert max(apart) < 1e-4, (name, n, apart)
+            times = times_of(list(functions), rounds=3, most_seconds=2.0)
+            cells = [f"{times[0]:.3f}"] + [f"{t:.1f} ({t / times[0]:.0f})" for t in times[1:]]
+            cells += [""] * (3 - len(cells)) + [", ".join(f"{a:.0e}" for a in apart[1:])]
+            print(f"| {name} | {n} | {batch} | " + " | ".join(cells) + " |", flush=True)
+
+
 if __name__ == "__main__":
     main()
+    projective()
     if taproot.cuda_available() and torch.cuda.is_available():
         import peers_cuda
 

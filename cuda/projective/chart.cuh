@@ -87,46 +87,44 @@ __device__ inline void inside(const FoldedChart<T>& c, Visit&& visit) {
     for (int i = tid; i < size - d; i += threads) {
       const T right_weight = c.weights[c.right(d, i)];
       const T left_weight = c.weights[c.left(d, i)];
-      T even = Ops::zero();
-      T odd = Ops::zero();
-      {
-        const T* a = c.spans + i;
-        const T* b = c.spans + (size - d + 1) * size + d + i;
-        int e = 0;
-#pragma unroll 4
-        for (; e + 2 <= d; e += 2, a += 2 * size, b += 2 * size) {
-          even = Ops::accumulate(a[0], b[0], even);
-          odd = Ops::accumulate(a[size], b[size], odd);
-        }
-        if (e < d) even = Ops::accumulate(a[0], b[0], even);
+      // As on the host: first the splits away from both ends, then those at the ends.
+      T split = Ops::zero();
+      T right = Ops::zero();
+      T left = Ops::zero();
+      const int down = 1 - size;
+      const T* first = c.spans + c.right(1, i);
+      const T* second = c.spans + c.left(d - 2, i + 2);
+      if (d >= 3) {
+        split = Ops::accumulate(*first, *second, split);
+        first += size, second += size;
       }
-      const T split = Ops::plus(even, odd);
+      const T* edge = c.edges + c.right(2, i);
+      const T* after_edge = c.spans + c.right(d - 2, i + 2);
+      const T* before_edge = c.spans + c.left(2, i);
+      const T* left_end = c.edges + c.left(d - 2, i + 2);
+#pragma unroll 4
+      for (int e = d - 3; e > 0; --e) {
+        split = Ops::accumulate(*first, *second, split);
+        right = Ops::accumulate(*edge, *after_edge, right);
+        left = Ops::accumulate(*before_edge, *left_end, left);
+        first += size, second += size, edge += size;
+        after_edge += down, before_edge += down, left_end += size;
+      }
+      if (d >= 2) split = Ops::plus(split, c.spans[c.left(d - 1, i + 1)]);
+      split = Ops::accumulate(c.spans[c.right(d - 1, i)], Ops::one(), split);
       const T right_edge = Ops::times(split, right_weight);
       const T left_edge = Ops::times(split, left_weight);
-      T right = right_edge;
-      T left = left_edge;
-      even = odd = Ops::zero();
-      {
-        const int down = 1 - size;
-        const T* a = c.edges + size + i;
-        const T* b = c.spans + (d - 1) * size + i + 1;
-        const T* x = c.spans + c.left(1, i);
-        const T* y = c.edges + c.left(d - 1, i + 1);
-        int e = 0;
-#pragma unroll 2
-        for (; e + 2 <= d - 1; e += 2, a += 2 * size, b += 2 * down, x += 2 * down, y += 2 * size) {
-          right = Ops::accumulate(a[0], b[0], right);
-          left = Ops::accumulate(x[0], y[0], left);
-          even = Ops::accumulate(a[size], b[down], even);
-          odd = Ops::accumulate(x[down], y[size], odd);
-        }
-        if (e < d - 1) {
-          right = Ops::accumulate(a[0], b[0], right);
-          left = Ops::accumulate(x[0], y[0], left);
-        }
+      if (d >= 2) {
+        right = Ops::accumulate(c.edges[c.right(1, i)], c.spans[c.right(d - 1, i + 1)], right);
+        left = Ops::accumulate(c.spans[c.left(1, i)], c.edges[c.left(d - 1, i + 1)], left);
       }
-      right = Ops::plus(right, even);
-      left = Ops::plus(left, odd);
+      if (d >= 3) {
+        const int last = i + d - 1;
+        right = Ops::accumulate(c.edges[c.right(d - 1, i)], c.spans[c.right(1, last)], right);
+        left = Ops::accumulate(c.spans[c.left(d - 1, i)], c.edges[c.left(1, last)], left);
+      }
+      right = Ops::plus(right, right_edge);
+      left = Ops::plus(left, left_edge);
       c.edges[c.right(d, i)] = right_edge;
       c.edges[c.left(d, i)] = left_edge;
       c.spans[c.right(d, i)] = right;

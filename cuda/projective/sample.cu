@@ -51,13 +51,10 @@ __device__ int scan(int count, double target, Weight&& weight) {
 
 // The entry of kSplit, which is not kept, in the order of inside().
 __device__ double split_of(const Alternatives<double>& x, int d) {
-  double even = 0;
-  double odd = 0;
-  for (int e = 0; e < d; ++e) {
-    double& sum = e % 2 == 0 ? even : odd;
-    sum = fma(x.a[e * x.a_step], x.b[e * x.b_step], sum);
-  }
-  return even + odd;
+  double sum = 0;
+  for (int e = 1; e < d - 1; ++e) sum = fma(x.a[e * x.a_step], x.b[e * x.b_step], sum);
+  if (d >= 2) sum += *x.b;
+  return sum + x.a[(d - 1) * x.a_step];
 }
 
 __device__ int choose(const FoldedChart<double>& c, const ChartCell& cell, double z, double u) {

@@ -101,9 +101,7 @@ DependencyTrees::DependencyTrees(Pool& pool, std::vector<ScoreView> scores, Batc
                      [&](std::size_t b, detail::ThreadMemory&) { visit(b); });
   });
   impl_->pool = &threads;
-  // The lanes know elimination alone, so sentences of projective trees are answered one by one.
-  const bool in_lanes = impl_->family == TreeFamily::kAll;
-  impl_->groups = detail::LaneGroups(impl_->scores, in_lanes ? detail::kMostLaneWords : 0);
+  impl_->groups = detail::LaneGroups(impl_->scores);
 }
 
 DependencyTrees::DependencyTrees(Cuda& cuda, std::vector<ScoreView> scores, BatchOptions options) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // log Z and marginals, the questions of a training step. Short sentences are answered side by side
-// (src/lanes), but for projective trees. The others are factored one by one, and their factors are
-// not kept: writing them to memory would take longer than making them again.
+// (src/lanes). The others are factored one by one, and their factors are not kept: writing them to
+// memory would take longer than making them again.
 #include <algorithm>
 #include <cmath>
 
@@ -68,7 +68,7 @@ class Sums {
       sentences[i].scores = &d_.scores[group[i]];
       if (!marginals_.empty()) sentences[i].marginals = marginals_[group[i]];
     }
-    detail::answer_in_lanes({sentences, group.size()}, d_.root, !marginals_.empty(),
+    detail::answer_in_lanes({sentences, group.size()}, d_.root, d_.family, !marginals_.empty(),
                             detail::Access::scratch(own.workspace));
     for (std::size_t i = 0; i < group.size(); ++i) {
       if (!sentences[i].answered) {

@@ -22,16 +22,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
-// One vector for each node, rounded up to whole blocks.
-struct NodeVectors {
-  HWY_ALIGN double data[(kMostNodes + kBlock - 1) / kBlock * kBlock * kLanes];
-
-  double* at(size_t node) { return data + node * kLanes; }
-  const double* at(size_t node) const { return data + node * kLanes; }
-  V get(size_t node) const { return hn::Load(D(), at(node)); }
-  void set(size_t node, V value) { hn::Store(value, D(), at(node)); }
-};
-
 // The vectors of eight nodes.
 struct Tile {
   V v[kBlock];

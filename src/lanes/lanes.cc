@@ -8,12 +8,14 @@
 #include "core/scaled_product.h"
 #include "eliminate/prepare.h"
 #include "eliminate/range.h"
+#include "lanes/chart_lanes.h"
 #include "lanes/lanes_scratch.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lanes/lanes.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // The includes below follow foreach_target.h, because they are compiled once per target.
+#include "lanes/columns-inl.h"
 #include "lanes/reverse_lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -91,8 +93,10 @@ namespace taproot::detail {
 
 HWY_EXPORT(answer_group);
 
-void answer_in_lanes(std::span<LaneSentence> group, RootRule root, bool marginals,
-                     Scratch& scratch) {
+namespace {
+
+void eliminate_in_lanes(std::span<LaneSentence> group, RootRule root, bool marginals,
+                        Scratch& scratch) {
   LanesScratch& own = scratch.get<LanesScratch>();
   Prepared prepared[kLaneGroup];
   for (std::size_t i = 0; i < group.size(); ++i) {
@@ -102,6 +106,14 @@ void answer_in_lanes(std::span<LaneSentence> group, RootRule root, bool marginal
   HWY_DYNAMIC_DISPATCH(answer_group)
   (group.data(), own.sentences.data(), prepared, group.size(), root == RootRule::kSingle, marginals,
    own);
+}
+
+}  // namespace
+
+void answer_in_lanes(std::span<LaneSentence> group, RootRule root, TreeFamily family,
+                     bool marginals, Scratch& scratch) {
+  const auto answer = family == TreeFamily::kAll ? eliminate_in_lanes : chart_in_lanes;
+  answer(group, root, marginals, scratch);
 }
 
 }  // namespace taproot::detail

@@ -3,6 +3,13 @@
 // Short sentences side by side, one per lane of a vector. A single short sentence spends its time
 // in the ends of rows, in sums over lanes and in waiting for pivots; side by side there is none of
 // that, and nothing but the answers is written to memory.
+// This is the entry to the folder, and these are its files:
+//   groups.h, .cc       which sentences go together
+//   cells-inl.h         squares of numbers of several sentences
+//   lanes.cc            the choice of the family, and all trees, with columns-inl.h (reading and
+//                       writing), eliminate_lanes-inl.h and reverse_lanes-inl.h
+//   chart_lanes.h, .cc  projective trees, with chart_tiles-inl.h, inside_lanes-inl.h and
+//                       outside_lanes-inl.h
 #pragma once
 
 #include <cstddef>
@@ -25,8 +32,9 @@ inline constexpr std::size_t kLaneGroup = 8;
 struct LaneSentence {
   const ScoreView* scores = nullptr;
   EdgeMatrix marginals = {};  ///< Where to write them, if they are asked for.
-  /// False if double's range may not suffice for the gradient (the sentence is not tame; see
-  /// docs/numerics.md). Then eliminate() must answer, and nothing below is set.
+  /// False if double's range may not suffice for the gradient (docs/numerics.md: the sentence is
+  /// not tame, or its chart fails the first test). Then factorize() must answer, and nothing below
+  /// is set.
   bool answered = false;
   Outcome outcome = {};
   double log_partition = 0;  ///< If the outcome is ok.
@@ -36,9 +44,9 @@ struct LaneSentence {
 /// words each. Marginals of sentences whose outcome is not ok, or that are not answered, are not
 /// written.
 ///
-/// The bits are those of eliminate(), log_partition() and taproot::marginals() for each sentence by
+/// The bits are those of factorize(), log_partition() and taproot::marginals() for each sentence by
 /// itself, whatever is in the other lanes.
-void answer_in_lanes(std::span<LaneSentence> group, RootRule root, bool marginals,
-                     Scratch& scratch);
+void answer_in_lanes(std::span<LaneSentence> group, RootRule root, TreeFamily family,
+                     bool marginals, Scratch& scratch);
 
 }  // namespace taproot::detail

@@ -12,16 +12,10 @@
 #include "scores/weights.h"
 
 namespace taproot::detail {
-namespace {
 
-constexpr double kLeastSum = 0x1p-1000;
-
-// Sets the power of two by which each column is multiplied, so that it sums to less than 1. Then
-// every entry of the inside tables, and every derivative of Z, is less than 1, because it is at
-// most what words that choose their heads independently of each other would give. Single-root,
-// factors[0] does the same for the ROOT row. Returns the sum of the exponents taken away.
 double scale_columns(const ScoreTable& table, const double* weights, const double* sums,
                      double* factors) {
+  constexpr double kLeastSum = 0x1p-1000;
   const bool single = table.root == RootRule::kSingle;
   double total = 0;
   // 2^-e for a sum in [2^(e-1), 2^e), from its bits. Sums are zero or normal, because the largest
@@ -40,6 +34,13 @@ double scale_columns(const ScoreTable& table, const double* weights, const doubl
   factors[0] = single ? factor_of(root_sum) : 1.0;
   return total;
 }
+
+bool covers_flushed(double flushed, double bits, int n) {
+  const double log2_edges = 2.0 * std::bit_width(static_cast<unsigned>(n) + 1);
+  return flushed + bits + log2_edges <= -kNegligibleBits;
+}
+
+namespace {
 
 // Whether every positive entry lies within [kSafeLow, kSafeHigh], so that no product of two has
 // underflowed or overflowed.
@@ -83,7 +84,6 @@ bool fill_double(const ScoreTable& table, const double* weights, const double* s
   double* factors = scratch.factors.resize(table.ld);
   const double taken = scale_columns(table, weights, sums, factors);
   const ChartView<double> c = chart.view();
-  const double log2_edges = 2.0 * std::bit_width(static_cast<unsigned>(table.n) + 1);
   double common = 0;  // All weights are multiplied by 2^common.
   for (int attempt = 0; attempt <= kTries; ++attempt) {
     load_diagonals(c, weights, table.ld, 0.0, [=](int, int m, double w) { return w * factors[m]; });
@@ -95,7 +95,7 @@ bool fill_double(const ScoreTable& table, const double* weights, const double* s
       chart.mantissa = std::frexp(z, &exponent);
       chart.exponent = exponent - common * table.n + taken;
       const double bits = common * table.n - std::log2(z);
-      if (flushed + bits + log2_edges <= -kNegligibleBits) {
+      if (covers_flushed(flushed, bits, table.n)) {
         if (common == 0 && bits <= kSafeBits) return true;
         if (common != 0 && z >= kSafeLow && z <= kSafeHigh && entries_within(c)) return true;
       }

@@ -23,6 +23,18 @@ struct ProjectiveScratch : StageScratch {
   Buffer<Truth> out_truth;             ///< kOutsideTables tables of that.
 };
 
+/// Sets the power of two by which each column of the weights is multiplied, factors[m], so that it
+/// sums to less than 1. Then every entry of the inside tables, and every derivative of Z, is less
+/// than 1, because it is at most what words that choose their heads independently of each other
+/// would give. Single-root, factors[0] does the same for the ROOT row, which is multiplied by both;
+/// multi-root it is 1. Returns the sum of the exponents taken away. See fill_chart() for the rest.
+double scale_columns(const ScoreTable& table, const double* weights, const double* sums,
+                     double* factors);
+
+/// Whether the weights that were stored as 0, none of them above 2^flushed, are below
+/// 2^-kNegligibleBits of Z, if Z of columns that sum to less than 1 is 2^-bits.
+bool covers_flushed(double flushed, double bits, int n);
+
 /// Fills the chart of a sentence: inside tables and Z, in double where that is enough and over Wide
 /// elsewhere. `weights` is [n+1][ld] and `sums` [ld], with `flushed`, from fill_weights(): the
 /// weights of all heads, the sums of the columns over word heads, and the exponent of the largest

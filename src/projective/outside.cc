@@ -39,14 +39,23 @@ class Outside {
         out_left_(result.table(kOutLeft)),
         out_split_(result.table(kOutSplit)) {}
 
-  // write(d, i, right, left) receives the marginals of the edges of eight spans.
+  // write(d, i, right, left) receives the marginals of the edges of eight spans. Two lengths at a
+  // time, the longer one first, so that what is loaded for one serves the other. In each, starts
+  // from the first on, because a span is part of a longer one that starts earlier.
   template <typename Write>
   HWY_INLINE void run(Write&& write) {
     pad(0);
-    for (size_t d = size_ - 1; d >= 1; --d) {
+    size_t d = size_ - 1;
+    for (; d >= 2; d -= 2) {
       pad(d);  // Before its blocks, because they read what lies before row d + 1.
-      for (size_t i = 0; i < size_ - d; i += kBlock) block(d, i, write);
+      pad(d - 1);
+      size_t i = 0;
+      for (; i < size_ - d; i += kBlock) block<2>(d, i, write);
+      if (i == size_ - d) block<1>(d - 1, i, write);  // The longer spans have no start here.
     }
+    if (d == 0) return;
+    pad(1);
+    for (size_t i = 0; i < size_ - 1; i += kBlock) block<1>(1, i, write);
   }
 
  private:
@@ -59,58 +68,134 @@ class Outside {
     }
   }
 
-  template <typename Write>
+  // Entries of `out` for eight spans of a length.
+  struct Spans {
+    Value right;
+    Value left;
+    Value split;
+  };
+  // Sums over longer spans with the same first position, or with the same last one: parts of the
+  // derivatives with respect to kRight and kLeft, and to kRightEdge or kLeftEdge.
+  struct Parts {
+    Value right;
+    Value left;
+    Value edge;
+  };
+  // The lengths d and, if kRows is 2, d - 1 in the block of starts from i on. All sums run from the
+  // longest spans to the shortest, so what is found here comes last.
+  template <size_t kRows, typename Write>
   HWY_INLINE void block(size_t d, size_t i, Write&& write) {
-    const auto up = static_cast<std::ptrdiff_t>(ld_);
+    Parts first[kRows];
+    Parts last[kRows];
+    for (size_t r = 0; r < kRows; ++r) {
+      const size_t end = size_ - 1 - (d - r);  // The last start of this length.
+      first[r].right = end < i + kBlock ? out_.lane(out_right_ + end, end - i) : out_.zero();
+      first[r].left = first[r].edge = out_.zero();
+      last[r].left = i == 0 ? out_.lane(out_left_ + d - r, 0) : out_.zero();
+      last[r].right = last[r].edge = out_.zero();
+    }
+    sum_same_first<kRows>(d, i, first);
+    // Up to seven positions before the first one there are zeros.
+    const size_t longest = size_ - 1 - d;
+    const size_t most = std::min(i + kBlock - 1, longest);
+    if (kRows == 2 && longest > 0 && i + kBlock - 1 > longest) {
+      sum_same_last<1, 2>(d, i, longest + 1, longest, last);  // Spans with one position more.
+    }
+    sum_same_last<0, kRows>(d, i, most, kRows - 1, last);
+    if (kRows == 2) sum_same_last<0, 1>(d, i, std::min<size_t>(most, 1), 0, last);
+    const Spans spans = finish(d, i, first[0], last[0], write);
+    if constexpr (kRows == 2) {
+      add_shortest(d, i, spans, first[1], last[1]);
+      finish(d - 1, i, first[1], last[1], write);
+    }
+  }
+
+  // Over the spans longer than d with the same first position.
+  template <size_t kRows>
+  HWY_INLINE void sum_same_first(size_t d, size_t i, Parts* sums) const {
+    const size_t longest = size_ - 1 - i;
+    if (longest <= d) return;
+    const double* split = out_split_ + longest * ld_ + i;
+    const double* outer_left = out_left_ + longest * ld_ + i;
+    const double* outer_right = out_right_ + longest * ld_ + i;
+    const double* after = left_ + (longest - d - 1) * ld_ + i + d + 1;
+    const double* edge = left_edge_ + (longest - d) * ld_ + i + d;
+    const double* right = right_ + (longest - d) * ld_ + i + d;
+    for (size_t u = longest; u > d; --u) {
+      const Value a = out_.load(split);
+      const Value b = out_.load(outer_left);
+      const Value c = out_.load(outer_right);
+      for (size_t r = 0; r < kRows; ++r) {
+        const size_t at = r * (ld_ - 1);
+        sums[r].right = out_.accumulate(a, in_.load(after + at), sums[r].right);
+        sums[r].left = out_.accumulate(b, in_.load(edge + at), sums[r].left);
+        sums[r].edge = out_.accumulate(c, in_.load(right + at), sums[r].edge);
+      }
+      split -= ld_, outer_left -= ld_, outer_right -= ld_;
+      after -= ld_, edge -= ld_, right -= ld_;
+    }
+  }
+
+  // Over the spans with the same last position that start `from` down to `to` + 1 positions
+  // earlier, for the lengths d - kFirst to d - kEnd + 1.
+  template <size_t kFirst, size_t kEnd>
+  HWY_INLINE void sum_same_last(size_t d, size_t i, size_t from, size_t to, Parts* sums) const {
+    if (from <= to) return;
+    const size_t outer = (d + from) * ld_ + i - from;
+    const double* outer_right = out_right_ + outer;
+    const double* split = out_split_ + outer;
+    const double* outer_left = out_left_ + outer;
+    const double* edge = right_edge_ + from * ld_ + i - from;
+    const double* before = right_ + (from - 1) * ld_ + i - from;
+    const double* left = left_ + from * ld_ + i - from;
+    const size_t step = ld_ - 1;
+    for (size_t e = from; e > to; --e) {
+      const Value a = in_.load(edge);
+      const Value b = in_.load(before);
+      const Value c = in_.load(left);
+      for (size_t r = kFirst; r < kEnd; ++r) {
+        sums[r].right = out_.accumulate(out_.load(outer_right - r * ld_), a, sums[r].right);
+        sums[r].left = out_.accumulate(out_.load(split - r * ld_), b, sums[r].left);
+        sums[r].edge = out_.accumulate(out_.load(outer_left - r * ld_), c, sums[r].edge);
+      }
+      outer_right -= step, split -= step, outer_left -= step;
+      edge -= step, before -= step, left -= step;
+    }
+  }
+
+  // Adds the spans of length d, which were just found, to the sums of length d - 1.
+  HWY_INLINE void add_shortest(size_t d, size_t i, const Spans& same, Parts& first,
+                               Parts& last) const {
+    const size_t after = ld_ + i + d - 1;
+    first.right = out_.accumulate(same.split, in_.load(left_ + i + d), first.right);
+    first.left = out_.accumulate(same.left, in_.load(left_edge_ + after), first.left);
+    first.edge = out_.accumulate(same.right, in_.load(right_ + after), first.edge);
+    const size_t before = d * ld_ + i - 1;
+    const Value right = out_.earlier(same.right, out_right_ + before);
+    const Value left = out_.earlier(same.left, out_left_ + before);
+    const Value split = out_.earlier(same.split, out_split_ + before);
+    last.right = out_.accumulate(right, in_.load(right_edge_ + ld_ + i - 1), last.right);
+    last.left = out_.accumulate(split, in_.load(right_ + i - 1), last.left);
+    last.edge = out_.accumulate(left, in_.load(left_ + ld_ + i - 1), last.edge);
+  }
+
+  // Stores the entries of eight spans, and writes their marginals.
+  template <typename Write>
+  HWY_INLINE Spans finish(size_t d, size_t i, const Parts& first, const Parts& last,
+                          Write&& write) {
     const size_t at = d * ld_ + i;
-    const size_t last = size_ - 1 - d;  // The last start of this length.
-    Value right = last < i + kBlock ? out_.lane(out_right_ + last, last - i) : out_.zero();
-    Value left = i == 0 ? out_.lane(out_left_ + d, 0) : out_.zero();
-    Value right_edge = out_.zero();
-    Value left_edge = out_.zero();
-    // Longer spans with the same first position. Their last one has the start i alone.
-    {
-      const double* split = out_split_ + at + ld_;
-      const double* outer_left = out_left_ + at + ld_;
-      const double* outer_right = out_right_ + at + ld_;
-      const double* other_left = left_ + i + d + 1;
-      const double* other_edge = left_edge_ + ld_ + i + d;
-      const double* other_right = right_ + ld_ + i + d;
-      for (size_t t = 1; t <= last - i; ++t) {
-        right = out_.accumulate(out_.load(split), in_.load(other_left), right);
-        left = out_.accumulate(out_.load(outer_left), in_.load(other_edge), left);
-        right_edge = out_.accumulate(out_.load(outer_right), in_.load(other_right), right_edge);
-        split += up, outer_left += up, outer_right += up;
-        other_left += up, other_edge += up, other_right += up;
-      }
-    }
-    // Longer spans with the same last position, down to seven positions before the first one.
-    {
-      const std::ptrdiff_t back = up - 1;
-      const double* split = out_split_ + at + back;
-      const double* outer_right = out_right_ + at + back;
-      const double* outer_left = out_left_ + at + back;
-      const double* other_right = right_ + i - 1;
-      const double* other_edge = right_edge_ + i + back;
-      const double* other_left = left_ + i + back;
-      const size_t most = std::min(i + kBlock - 1, last);
-      for (size_t e = 1; e <= most; ++e) {
-        left = out_.accumulate(out_.load(split), in_.load(other_right), left);
-        right = out_.accumulate(out_.load(outer_right), in_.load(other_edge), right);
-        left_edge = out_.accumulate(out_.load(outer_left), in_.load(other_left), left_edge);
-        split += back, outer_right += back, outer_left += back;
-        other_right += back, other_edge += back, other_left += back;
-      }
-    }
-    right_edge = out_.plus(right_edge, right);
-    left_edge = out_.plus(left_edge, left);
+    const Value right = out_.plus(first.right, last.right);
+    const Value left = out_.plus(first.left, last.left);
+    const Value right_edge = out_.plus(first.edge, right);
+    const Value left_edge = out_.plus(last.edge, left);
+    const Value split = out_.accumulate(right_edge, in_.load(right_weight_ + at),
+                                        out_.times(left_edge, in_.load(left_weight_ + at)));
     out_.store(right, out_right_ + at);
     out_.store(left, out_left_ + at);
-    out_.store(out_.accumulate(right_edge, in_.load(right_weight_ + at),
-                               out_.times(left_edge, in_.load(left_weight_ + at))),
-               out_split_ + at);
+    out_.store(split, out_split_ + at);
     write(d, i, out_.times(right_edge, in_.load(right_edge_ + at)),
           out_.times(left_edge, in_.load(left_edge_ + at)));
+    return {right, left, split};
   }
 
   Ops in_;   // Reads the chart.

@@ -10,13 +10,14 @@
 #endif
 
 #include <cmath>
+#include <cstdint>
 
 #include "core/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
-// kWidth is how many blocks of spans the inside pass takes at a time: as many as have room in the
+// kWidth is how many blocks of starts the inside pass takes at a time: as many as have room in the
 // registers. The order of the additions does not depend on it.
 
 // The number x in one lane, zeros in the others.
@@ -24,6 +25,34 @@ HWY_INLINE Block in_lane(double x, size_t lane) {
   HWY_ALIGN double lanes[kBlock] = {};
   lanes[lane] = x;
   return load(lanes);
+}
+
+// Every vector turned by kLanes - kBy lanes towards the last lane.
+template <size_t kBy>
+HWY_INLINE Block turned(Block a) {
+  HWY_ALIGN std::int64_t from[kLanes];
+  for (size_t i = 0; i < kLanes; ++i) from[i] = static_cast<std::int64_t>((i + kBy) % kLanes);
+  const auto indices = hn::SetTableIndices(D(), from);
+  for (V& v : a.v) v = hn::TableLookupLanes(v, indices);
+  return a;
+}
+// Lanes 1..7 of a block, and `next` behind them.
+HWY_INLINE Block shifted_down(Block a, double next) {
+  a = turned<1>(a);
+  for (size_t i = 0; i < kVectors; ++i) {
+    const V after = i + 1 < kVectors ? a.v[(i + 1) % kVectors] : hn::Set(D(), next);
+    a.v[i] = hn::IfThenElse(hn::FirstN(D(), kLanes - 1), a.v[i], after);
+  }
+  return a;
+}
+// `before`, and lanes 0..6 of a block behind it.
+HWY_INLINE Block shifted_up(double before, Block a) {
+  a = turned<kLanes - 1>(a);
+  for (size_t i = kVectors; i-- > 0;) {
+    const V first = i > 0 ? a.v[(i + kVectors - 1) % kVectors] : hn::Set(D(), before);
+    a.v[i] = hn::IfThenElse(hn::FirstN(D(), 1), first, a.v[i]);
+  }
+  return a;
 }
 
 struct SumProduct {
@@ -35,6 +64,10 @@ struct SumProduct {
   // One number: 1 or 0 of the semiring.
   HWY_INLINE void set(double* p, bool one) const { *p = one ? 1.0 : 0.0; }
   HWY_INLINE Value load(const double* p) const { return HWY_NAMESPACE::load(p); }
+  // What is one position on from `a`, which is the block before p.
+  HWY_INLINE Value later(Value a, const double* p) const { return shifted_down(a, *p); }
+  // What is one position back from `a`, which is the block after p.
+  HWY_INLINE Value earlier(Value a, const double* p) const { return shifted_up(*p, a); }
   HWY_INLINE void store(Value a, double* p) const { HWY_NAMESPACE::store(a, p); }
   HWY_INLINE Value plus(Value a, Value b) const { return add(a, b); }
   HWY_INLINE Value times(Value a, Value b) const { return multiply(a, b); }
@@ -49,6 +82,7 @@ struct MaxPlus {
   HWY_INLINE Value zero() const { return broadcast(-HUGE_VAL); }
   HWY_INLINE void set(double* p, bool one) const { *p = one ? 0.0 : -HUGE_VAL; }
   HWY_INLINE Value load(const double* p) const { return HWY_NAMESPACE::load(p); }
+  HWY_INLINE Value later(Value a, const double* p) const { return shifted_down(a, *p); }
   HWY_INLINE void store(Value a, double* p) const { HWY_NAMESPACE::store(a, p); }
   HWY_INLINE Value plus(Value a, Value b) const {
     for (size_t i = 0; i < kVectors; ++i) a.v[i] = hn::Max(a.v[i], b.v[i]);
@@ -78,6 +112,12 @@ struct DualSumProduct {
   }
   HWY_INLINE Value load(const double* p) const {
     return {HWY_NAMESPACE::load(p), HWY_NAMESPACE::load(p + slope)};
+  }
+  HWY_INLINE Value later(Value a, const double* p) const {
+    return {shifted_down(a.value, p[0]), shifted_down(a.slope, p[slope])};
+  }
+  HWY_INLINE Value earlier(Value a, const double* p) const {
+    return {shifted_up(p[0], a.value), shifted_up(p[slope], a.slope)};
   }
   HWY_INLINE void store(Value a, double* p) const {
     HWY_NAMESPACE::store(a.value, p);

@@ -105,6 +105,7 @@ std::vector<Long> long_problems(int n) {
       {"attractors", oracle::attractor_pairs(n, 30, 4), false},
       {"masked", oracle::masked(n, -1e9, 5), false},
       {"gaussian 60", oracle::gaussian(n, 60, 3), true},
+      {"far attractors", oracle::attractor_pairs(n, 600, 4), true},
   };
 }
 
@@ -132,6 +133,16 @@ TEST(Projective, IsAChartInMultiprecisionAtThreeHundredWords) {
   expect_chart(problems[0], Root::kMulti);
   expect_chart(problems[3], Root::kSingle);
   expect_chart(problems[6], Root::kSingle);
+}
+
+// Attractors cost 43 bits per pair of words, so Z is far below the range of double, and a common
+// factor brings it back. Of far ones, no common factor suits both edges of a pair and those
+// between.
+TEST(Projective, IsAChartInMultiprecisionForAttractorsOfThreeHundredWords) {
+  const std::vector<Long> problems = long_problems(300);
+  expect_chart(problems[4], Root::kSingle);
+  expect_chart(problems[4], Root::kMulti);
+  expect_chart(problems[7], Root::kSingle);
 }
 
 TEST(Projective, IsAChartInMultiprecisionOnTrainedScores) {
