@@ -257,9 +257,7 @@ def divergence(scores: Array, other: Array, words: Array, kind: Kind, kind_of_q:
     return _call(name, [_NUMBER], scores, words, kind, of_q, other_projective=kind_of_q.projective)[0]
 
 
-def _divergence_forward(
-    scores: Array, other: Array, words: Array, kind: Kind, kind_of_q: Kind, relative: bool
-) -> Any:
+def _divergence_forward(scores: Array, other: Array, words: Array, kind: Kind, kind_of_q: Kind, relative: bool) -> Any:
     out = divergence(scores, other, words, kind, kind_of_q, relative)
     return out, (scores, other, words, out)
 

@@ -78,7 +78,8 @@ def root_and_family(kind: int) -> tuple[Root, bool]:
 class CudaTrees:
     """The distributions of scores (..., N+1, N+1), float32 or float64, with numbers of words (...).
 
-    `kind` is the root rule and the family of trees (``_torch_operators.kind_of``). If `check`, a sentence without an answer raises an exception, which waits for the device.
+    `kind` is the root rule and the family of trees (``_torch_operators.kind_of``). If `check`, a sentence without an
+    answer raises an exception, which waits for the device.
     """
 
     def __init__(self, scores: Tensor, words: Tensor | None, kind: int, check: bool) -> None:

@@ -319,9 +319,9 @@ class DependencyTrees:
         if not _is_traced(self._words, other._words) and not np.array_equal(self._words, other._words):
             raise ValueError(f"{name} needs distributions over the same sentences: their lengths differ")
         p, q = self._scores(), other._scores()
-        return operators.divergence(
-            p, q, self._words, self._kind, other._kind, name == "kl_divergence"
-        ).astype(self._dtype)
+        return operators.divergence(p, q, self._words, self._kind, other._kind, name == "kl_divergence").astype(
+            self._dtype
+        )
 
     def projective_mass(self) -> Array:
         """The share of the projective trees in Z of all trees, shape (...), without a gradient. On the CPU."""
@@ -492,7 +492,9 @@ def log_partition(
     layout: Layout = "head-dependent",
 ) -> Array:
     """log Z, shape (...). Its gradient is ``marginals``."""
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).log_partition()
+    return DependencyTrees(
+        scores, lengths, root, constraints, label_scores, projective=projective, layout=layout
+    ).log_partition()
 
 
 def marginals(
@@ -506,7 +508,9 @@ def marginals(
     layout: Layout = "head-dependent",
 ) -> Array:
     """p(h -> m), shape (..., N+1, N+1)."""
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).marginals()
+    return DependencyTrees(
+        scores, lengths, root, constraints, label_scores, projective=projective, layout=layout
+    ).marginals()
 
 
 def root_marginals(
@@ -520,7 +524,9 @@ def root_marginals(
     layout: Layout = "head-dependent",
 ) -> Array:
     """p(0 -> m) for the words m = 1..N, shape (..., N)."""
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).root_marginals()
+    return DependencyTrees(
+        scores, lengths, root, constraints, label_scores, projective=projective, layout=layout
+    ).root_marginals()
 
 
 def label_marginals(
@@ -534,7 +540,9 @@ def label_marginals(
     layout: Layout = "head-dependent",
 ) -> Array:
     """p(h -> m with label l), shape (..., N+1, N+1, labels)."""
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).label_marginals()
+    return DependencyTrees(
+        scores, lengths, root, constraints, label_scores, projective=projective, layout=layout
+    ).label_marginals()
 
 
 def entropy(
@@ -548,7 +556,9 @@ def entropy(
     layout: Layout = "head-dependent",
 ) -> Array:
     """-sum p log p in nats, shape (...)."""
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).entropy()
+    return DependencyTrees(
+        scores, lengths, root, constraints, label_scores, projective=projective, layout=layout
+    ).entropy()
 
 
 def expectation(
@@ -563,7 +573,9 @@ def expectation(
     layout: Layout = "head-dependent",
 ) -> Array:
     """E[sum of edge_values over a tree's edges], shape (...); values of edges that have no probability do not count."""
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).expectation(edge_values)
+    return DependencyTrees(
+        scores, lengths, root, constraints, label_scores, projective=projective, layout=layout
+    ).expectation(edge_values)
 
 
 def log_prob(
@@ -585,7 +597,9 @@ def log_prob(
     -inf for heads that are not a tree, and then no gradient. NaN for heads that cannot be. What lies beyond a
     sentence's length is not read.
     """
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).log_prob(heads, labels)
+    return DependencyTrees(
+        scores, lengths, root, constraints, label_scores, projective=projective, layout=layout
+    ).log_prob(heads, labels)
 
 
 def nll(
@@ -679,7 +693,9 @@ def argmax(
     layout: Layout = "head-dependent",
 ) -> Any:
     """The heads of the best tree, shape (..., N), int32, padding -1; with ``label_scores`` a ``LabeledTrees``."""
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).argmax()
+    return DependencyTrees(
+        scores, lengths, root, constraints, label_scores, projective=projective, layout=layout
+    ).argmax()
 
 
 def mbr(
@@ -708,7 +724,9 @@ def kbest(
     layout: Layout = "head-dependent",
 ) -> BestTrees:
     """The k best trees of every sentence, in order: ``heads`` (k, ..., N) and ``score`` (k, ...), padded to k rows."""
-    return DependencyTrees(scores, lengths, root, constraints, label_scores, projective=projective, layout=layout).kbest(k)
+    return DependencyTrees(
+        scores, lengths, root, constraints, label_scores, projective=projective, layout=layout
+    ).kbest(k)
 
 
 def sample(

@@ -57,8 +57,8 @@ ChartProducts<T> products_of(const ChartView<const T>& c, const ChartCell& cell)
 /// Takes alternative e of a cell: calls attach(modifier, head) for the edges that are decided by it
 /// (positions, and -1 for ROOT), and push(cell) for the cells in which there is a choice to make.
 template <typename Attach, typename Push>
-TAPROOT_HOST_DEVICE void take_choice(const ChartShape& shape, const ChartCell& cell, int e, Attach&& attach,
-                 Push&& push) {
+TAPROOT_HOST_DEVICE void take_choice(const ChartShape& shape, const ChartCell& cell, int e,
+                                     Attach&& attach, Push&& push) {
   // A span of two positions has one alternative, which is taken here.
   const auto right = [&](int i, int d) {
     if (d == 1) attach(i + 1, i);
