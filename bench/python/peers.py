@@ -138,7 +138,10 @@ def synjax(gradient_too: bool) -> Callable[[Tensor], Callable[[], Tensor]] | Non
 
 
 def projective() -> None:
-    print("\nProjective trees, the same:\n")
+    """On one thread; JAX takes as many as it is given, so pin the process to one core."""
+    taproot.set_num_threads(1)
+    torch.set_num_threads(1)
+    print("\nProjective trees, one thread:\n")
     print("| task | n | B | taproot | torch-struct, float32 | SynJax, float32 | largest difference |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for n, batch in PROJECTIVE_SIZES:
