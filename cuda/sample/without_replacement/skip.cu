@@ -8,7 +8,6 @@
 #include "core/random.h"
 #include "cuda/core/launch.h"
 #include "cuda/core/warp.cuh"
-#include "sample/without_replacement/gumbel.h"
 #include "sample/without_replacement/weight.h"
 
 namespace taproot::cuda {
@@ -56,48 +55,109 @@ __device__ int place_of(const SkipArgs& args, int b, int n, int s, std::int32_t*
   }
 }
 
-// WithoutReplacementSampler::next() over the trees in their order, by one thread: which are new,
-// their Gumbels and kappa. False where the host would hand over to the trie.
-__device__ bool choose(const SkipArgs& args, int b, int n, const std::int32_t* table,
-                       const std::int32_t* places) {
-  const detail::StreamKey key = detail::stream_key(args.seed, args.batch.id(b));
-  const double least_left = 1 / fmax(detail::kLeastShare, n / 2.0);
-  const auto most = static_cast<std::uint32_t>(detail::kMostRepeats / least_left);
-  const std::int64_t first = static_cast<std::int64_t>(b) * args.trees;
-  const double* log_prob = args.log_prob + static_cast<std::int64_t>(b) * args.attempts;
-  double mass = 0;
-  double last = HUGE_VAL;
-  std::uint32_t repeats = 0;
-  int count = 0;
-  const auto gumbel_of = [&](int i, detail::Purpose purpose) {
-    const detail::PhiloxBlock block =
-        detail::philox_block(key, static_cast<std::uint32_t>(i), purpose, 0);
-    return detail::truncated_gumbel(log1p(-mass), last,
-                                    detail::to_exponential(block.draws[0], block.draws[1]));
-  };
-  for (int s = 0; count < args.trees; ++s) {
-    if (!(1 - mass >= least_left) || s == args.attempts || repeats == most) return false;
-    if (table[places[s]] != s) {
-      ++repeats;
-      continue;
-    }
-    repeats = 0;
-    const double gumbel = gumbel_of(count, detail::Purpose::kGumbel);
-    args.chosen[first + count] = s;
-    args.out.log_prob[first + count] = log_prob[s];
-    args.out.gumbel[first + count] = gumbel;
-    mass += exp(log_prob[s]);
-    last = gumbel;
-    ++count;
+// The new trees among the next kThreads attempts, in shared memory.
+struct Chunk {
+  double p[kThreads];
+  double wait[kThreads];  // An exponential; then exp(-Gumbel).
+  int attempt[kThreads];
+  int count;  // How many are new.
+};
+
+// What is known after some attempts. exp(-Gumbel) of the next tree is that of the tree before plus
+// an exponential over the mass that is left: this is truncated_gumbel(), and needs no logarithm.
+struct Progress {
+  double mass;
+  double time;  // exp(-Gumbel) of the last tree.
+  int count;
+  int last;     // The last attempt that gave a new tree.
+  bool failed;  // Whether the host would hand over to the trie.
+};
+
+__device__ double exponential_of(const detail::StreamKey& key, int i, detail::Purpose purpose) {
+  const detail::PhiloxBlock block =
+      detail::philox_block(key, static_cast<std::uint32_t>(i), purpose, 0);
+  return detail::to_exponential(block.draws[0], block.draws[1]);
+}
+
+// Fills the chunk that begins with attempt `first`, by all threads.
+__device__ void load(const SkipArgs& args, int b, const detail::StreamKey& key, int first,
+                     int known, Chunk& chunk) {
+  __shared__ int of_warp[kThreads / kWarp];
+  const std::int32_t* table = args.table + static_cast<std::int64_t>(b) * args.table_size;
+  const std::int64_t sentence = static_cast<std::int64_t>(b) * args.attempts;
+  const int s = first + static_cast<int>(threadIdx.x);
+  const bool is_new = s < args.attempts && table[args.places[sentence + s]] == s;
+  const unsigned lanes = __ballot_sync(kAllLanes, is_new);
+  if (lane_id() == 0) of_warp[warp_id()] = __popc(lanes);
+  __syncthreads();
+  int at = __popc(lanes & ((1u << lane_id()) - 1));
+  for (int w = 0; w < warp_id(); ++w) at += of_warp[w];
+  if (is_new) {
+    chunk.p[at] = exp(args.log_prob[sentence + s]);
+    chunk.wait[at] = exponential_of(key, known + at, detail::Purpose::kGumbel);
+    chunk.attempt[at] = s;
   }
-  if (!(1 - mass >= least_left)) return false;
-  args.out.kappa[b] = gumbel_of(count, detail::Purpose::kKappa);
-  return true;
+  if (static_cast<int>(threadIdx.x) == kThreads - 1) chunk.count = at + (is_new ? 1 : 0);
+  __syncthreads();
+}
+
+// WithoutReplacementSampler::next() for the trees of a chunk, by one thread.
+__device__ void advance(const SkipArgs& args, int n, Chunk& chunk, Progress& progress) {
+  const double least_left = 1 / fmax(detail::kLeastShare, n / 2.0);
+  const int most = static_cast<int>(detail::kMostRepeats / least_left);
+  for (int i = 0; i < chunk.count && progress.count < args.trees; ++i) {
+    const int repeats = chunk.attempt[i] - progress.last - 1;
+    if (!(1 - progress.mass >= least_left) || repeats >= most) {
+      progress.failed = true;
+      return;
+    }
+    progress.time += chunk.wait[i] / (1 - progress.mass);
+    progress.mass += chunk.p[i];
+    progress.last = chunk.attempt[i];
+    chunk.wait[i] = progress.time;
+    ++progress.count;
+  }
+  if (progress.count == args.trees) progress.failed = !(1 - progress.mass >= least_left);
+}
+
+// Chooses the trees and finds their Gumbels and kappa, by all threads. False where the host would
+// hand over to the trie, or where there were too few attempts.
+__device__ bool choose(const SkipArgs& args, int b, int n) {
+  __shared__ Chunk chunk;
+  __shared__ Progress progress;
+  __shared__ detail::StreamKey key;
+  const int tid = static_cast<int>(threadIdx.x);
+  const std::int64_t first_tree = static_cast<std::int64_t>(b) * args.trees;
+  const std::int64_t sentence = static_cast<std::int64_t>(b) * args.attempts;
+  if (tid == 0) {
+    key = detail::stream_key(args.seed, args.batch.id(b));
+    progress = {0, 0, 0, -1, false};
+  }
+  __syncthreads();
+  for (int first = 0; first < args.attempts; first += kThreads) {
+    const int known = progress.count;
+    if (known == args.trees || progress.failed) break;
+    load(args, b, key, first, known, chunk);
+    if (tid == 0) advance(args, n, chunk, progress);
+    __syncthreads();
+    if (tid < progress.count - known) {
+      const std::int64_t to = first_tree + known + tid;
+      args.chosen[to] = chunk.attempt[tid];
+      args.out.log_prob[to] = args.log_prob[sentence + chunk.attempt[tid]];
+      args.out.gumbel[to] = -log(chunk.wait[tid]);
+    }
+    __syncthreads();
+  }
+  if (tid == 0 && progress.count == args.trees) {
+    const double wait = exponential_of(key, progress.count, detail::Purpose::kKappa);
+    args.out.kappa[b] = -log(progress.time + wait / (1 - progress.mass));
+  }
+  __syncthreads();
+  return progress.count == args.trees && !progress.failed;
 }
 
 // One block per sentence.
 __global__ void __launch_bounds__(kThreads) skip_kernel(const __grid_constant__ SkipArgs args) {
-  __shared__ bool enough;
   const int b = static_cast<int>(blockIdx.x);
   if (args.outcomes[b].status != kOk) return;
   const int n = args.batch.n(b);
@@ -111,9 +171,7 @@ __global__ void __launch_bounds__(kThreads) skip_kernel(const __grid_constant__ 
     if (lane_id() == 0) places[s] = place;
   }
   __syncthreads();
-  if (tid == 0) enough = choose(args, b, n, table, places);
-  __syncthreads();
-  if (!enough) {
+  if (!choose(args, b, n)) {
     if (tid == 0) args.outcomes[b] = {kCudaOutOfRange, -1, -1};
     return;
   }

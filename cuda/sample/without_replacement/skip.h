@@ -14,7 +14,7 @@
 namespace taproot::cuda {
 
 /// How many trees are sampled for k different ones.
-inline std::size_t attempts_for(std::size_t k) { return k + k / 4 + 64; }
+inline std::size_t attempts_for(std::size_t k) { return k + k / 8 + 64; }
 
 struct SkipArgs {
   Batch batch;
