@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from . import _taproot
 
@@ -76,8 +77,8 @@ def _all_of_rows(good: Mask, offsets: Offsets) -> Mask:
 
 
 def float_lists(array: Any, name: str) -> Lists:
-    """A column of lists, large lists, fixed-size lists or tensors of floats; lists of lists, too. Only float16 is
-    copied, because the library reads float32 and float64.
+    """A column of lists, large lists, fixed-size lists or tensors of floats; lists of lists, too; or of float32 as
+    binary. Only float16 is copied, because the library reads float32 and float64.
 
     TypeError for other columns.
     """
@@ -94,11 +95,13 @@ def float_lists(array: Any, name: str) -> Lists:
             square &= sizes[:, 0] == sizes[:, 1]
         array = array.field("data")
         valid &= valid_of(array)
+    whole = np.ones(len(array), np.bool_)
+    if pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type):
+        return Lists(*_binary(array, square), valid, whole, square)
     rows = _rows_of(array)
     if rows is None:
         raise TypeError(_not_floats(name, given))
     values, offsets = rows
-    whole = np.ones(len(array), np.bool_)
     inner = _rows_of(values)
     if inner is not None:
         lengths = np.diff(offsets)
@@ -118,8 +121,22 @@ def float_lists(array: Any, name: str) -> Lists:
     return Lists(numbers, offsets, valid, whole, square)
 
 
+def _binary(array: Any, square: Mask) -> tuple[npt.NDArray[np.float32], Offsets]:
+    """Bytes as float32. Rows that are not whole numbers of them are not `square`."""
+    dtype = np.int32 if pa.types.is_binary(array.type) else np.int64
+    _, at, data = array.buffers()
+    if len(array) == 0 or data is None:
+        return np.zeros(0, np.float32), np.zeros(len(array) + 1, np.int64)
+    offsets = np.frombuffer(at, dtype, count=array.offset + len(array) + 1)[array.offset :].astype(np.int64)
+    if (offsets % 4).any():  # Rare, and then rows are moved to where floats can be.
+        square &= np.diff(offsets) % 4 == 0
+        return _binary(pc.if_else(pa.array(square), array, pa.scalar(b"", array.type)), square)
+    return np.frombuffer(data, np.float32, count=int(offsets[-1]) // 4), offsets // 4
+
+
 def _not_floats(name: str, found: Any) -> str:
-    return f"the column {name!r} must have lists (or tensors) of float16, float32 or float64, not {found}"
+    wanted = "lists (or tensors) of float16, float32 or float64, or float32 as binary"
+    return f"the column {name!r} must have {wanted}, not {found}"
 
 
 class IntegerLists(NamedTuple):

@@ -71,7 +71,7 @@ class Task:
         The name of the column of ids, and their type, ``"int64"`` or ``"string"``. A string stands for its XXH64 hash.
     scores
         The name of a column of lists, large lists, fixed-size lists or tensors of (n+1)² floats, ``[head, modifier]``
-        row by row; lists of lists, too.
+        row by row; lists of lists, too. A binary column holds float32, little-endian, which Parquet decodes fastest.
     label_scores, label_count
         The name of a column with (n+1)² times ``label_count`` floats per row.
     force, forbid, roots, partial_tree
