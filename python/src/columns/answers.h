@@ -32,6 +32,19 @@ struct SparseMarginals {
   Column<std::int32_t> modifier;
   Column<std::int32_t> label;
   Column<double> probability;
+
+  void reserve(std::size_t size, bool labeled) {
+    head.reserve(size);
+    modifier.reserve(size);
+    if (labeled) label.reserve(size);
+    probability.reserve(size);
+  }
+  void grow(std::size_t by, bool labeled) {
+    head.grow(by);
+    modifier.grow(by);
+    if (labeled) label.grow(by);
+    probability.grow(by);
+  }
 };
 SparseMarginals find_sparse_marginals(Rows& rows, double threshold);
 

@@ -12,59 +12,49 @@ std::size_t cells_of(const Rows& rows, std::size_t sentence) {
   return (rows.words(sentence) + 1) * (rows.words(sentence) + 1);
 }
 
-// Finds the edges of matrices [side][side][labels].
-class EdgeFinder {
- public:
-  // A probability of 0 is never an edge, whatever the threshold; the diagonal and column 0 are 0.
-  EdgeFinder(std::size_t labels, double threshold)
-      : labels_(labels), least_(std::max(threshold, std::numeric_limits<double>::denorm_min())) {}
-
-  /// How many edges each modifier has, to counts[0..side), and all of them together. Without a
-  /// branch, so that it is done in vectors.
-  std::size_t count(const double* p, std::size_t side, std::vector<std::size_t>& counts) const {
-    counts.assign(side, 0);
-    for (std::size_t h = 0; h < side; ++h) {
-      const double* const row = p + h * side * labels_;
-      if (labels_ == 1) {
-        for (std::size_t m = 0; m < side; ++m) counts[m] += row[m] >= least_ ? 1 : 0;
-        continue;
+// The edges of a matrix [side][side][labels] that have at least the probability `least`, to room
+// from `at` on, ordered by modifier, head and label; returns how many. There is no branch that
+// depends on a probability, because no processor could foresee it.
+std::size_t find_edges(const double* matrix, std::size_t side, std::size_t labels, double least,
+                       std::size_t at, SparseMarginals& room) {
+  std::int32_t* const head = room.head.data() + at;
+  double* const probability = room.probability.data() + at;
+  std::size_t count = 0;
+  for (std::size_t m = 1; m < side; ++m) {
+    const std::size_t before = count;
+    if (labels == 1) {
+      for (std::size_t h = 0; h < side; ++h) {
+        const double p = matrix[h * side + m];
+        head[count] = static_cast<std::int32_t>(h);
+        probability[count] = p;
+        count += p >= least ? 1 : 0;
       }
-      for (std::size_t i = 0; i < side * labels_; ++i) {
-        counts[i / labels_] += row[i] >= least_ ? 1 : 0;
-      }
-    }
-    std::size_t all = 0;
-    for (const std::size_t own : counts) all += own;
-    return all;
-  }
-
-  /// Writes them to columns from `at` on. `counts` are those of count().
-  void write(const double* p, std::size_t side, std::vector<std::size_t>& counts, std::size_t at,
-             SparseMarginals& to) const {
-    for (std::size_t& place : counts) {
-      const std::size_t own = place;
-      place = at;
-      at += own;
-    }
-    for (std::size_t h = 0; h < side; ++h) {
-      for (std::size_t m = 1; m < side; ++m) {
-        for (std::size_t l = 0; l < labels_; ++l) {
-          const double probability = p[(h * side + m) * labels_ + l];
-          if (!(probability >= least_)) continue;
-          const std::size_t place = counts[m]++;
-          to.head.data()[place] = static_cast<std::int32_t>(h);
-          to.modifier.data()[place] = static_cast<std::int32_t>(m);
-          if (to.label.size() > 0) to.label.data()[place] = static_cast<std::int32_t>(l);
-          to.probability.data()[place] = probability;
+    } else {
+      std::int32_t* const label = room.label.data() + at;
+      for (std::size_t h = 0; h < side; ++h) {
+        const double* const of_edge = matrix + (h * side + m) * labels;
+        for (std::size_t l = 0; l < labels; ++l) {
+          head[count] = static_cast<std::int32_t>(h);
+          label[count] = static_cast<std::int32_t>(l);
+          probability[count] = of_edge[l];
+          count += of_edge[l] >= least ? 1 : 0;
         }
       }
     }
+    std::fill_n(room.modifier.data() + at + before, count - before, static_cast<std::int32_t>(m));
   }
+  return count;
+}
 
- private:
-  std::size_t labels_;
-  double least_;
-};
+// visit(i) for every i < count, on all threads, a few at a time.
+template <typename Visit>
+void for_each_of(std::size_t count, const Visit& visit) {
+  constexpr std::size_t kTogether = 16;
+  pool().for_each((count + kTogether - 1) / kTogether, [&](std::size_t block) {
+    const std::size_t end = std::min(count, (block + 1) * kTogether);
+    for (std::size_t i = block * kTogether; i < end; ++i) visit(i);
+  });
+}
 
 }  // namespace
 
@@ -126,50 +116,60 @@ SparseMarginals find_sparse_marginals(Rows& rows, double threshold) {
   SparseMarginals found;
   const bool labeled = rows.label_count() > 0;
   const auto labels = static_cast<std::size_t>(std::max(1, rows.label_count()));
-  const EdgeFinder finder(labels, threshold);
+  // A probability of 0 is never an edge; the diagonal and column 0 are 0.
+  const double least = std::max(threshold, std::numeric_limits<double>::denorm_min());
   Column<double> memory;
-  std::vector<double*> matrices;
-  std::vector<std::vector<std::size_t>> counts;
-  std::vector<std::size_t> sizes;
+  SparseMarginals room;  // Of a chunk, where each sentence has room for all cells of its matrix.
+  std::vector<std::size_t> begins;  // Of the matrices, and of the edges' room.
+  std::vector<std::size_t> counts;
+  std::vector<std::size_t> places;
   rows.ask(
       [&](DependencyTrees& trees, std::size_t first) {
+        begins.clear();
         std::size_t cells = 0;
-        for (std::size_t b = 0; b < trees.size(); ++b) cells += cells_of(rows, first + b) * labels;
+        for (std::size_t b = 0; b < trees.size(); ++b) {
+          begins.push_back(cells);
+          cells += cells_of(rows, first + b) * labels;
+        }
         memory.cut(0);
-        memory.reserve(cells);
-        matrices.clear();
+        memory.grow(cells);
+        // One more, because the last edge may be followed by one that is not kept.
+        if (room.head.size() <= cells) room.grow(cells + 1 - room.head.size(), labeled);
         std::vector<EdgeMatrix> out;
         for (std::size_t b = 0; b < trees.size(); ++b) {
-          const std::size_t side = rows.words(first + b) + 1;
-          matrices.push_back(memory.grow(side * side * labels));
-          out.push_back({matrices.back(), static_cast<std::ptrdiff_t>(side * labels)});
+          const std::size_t row = (rows.words(first + b) + 1) * labels;
+          out.push_back({memory.data() + begins[b], static_cast<std::ptrdiff_t>(row)});
         }
         return labeled ? trees.label_marginals(out) : trees.marginals(out);
       },
       [&](std::size_t first, std::size_t end) {
-        counts.resize(std::max(counts.size(), end - first));
-        sizes.assign(end - first, 0);
-        pool().for_each(end - first, [&](std::size_t b) {
+        counts.assign(end - first, 0);
+        for_each_of(end - first, [&](std::size_t b) {
           if (!rows.ok(first + b)) return;
-          sizes[b] = finder.count(matrices[b], rows.words(first + b) + 1, counts[b]);
+          counts[b] = find_edges(memory.data() + begins[b], rows.words(first + b) + 1, labels,
+                                 least, begins[b], room);
         });
-        std::vector<std::size_t> places;
-        std::size_t at = found.head.size();
+        places.clear();
+        std::size_t size = found.head.size();
         for (std::size_t b = 0; b < end - first; ++b) {
-          places.push_back(at);
-          at += sizes[b];
+          places.push_back(size);
+          size += counts[b];
           if (!rows.ok(first + b)) continue;
           found.offsets.fill(rows.row(first + b));
-          found.offsets.add(sizes[b]);
+          found.offsets.add(counts[b]);
         }
-        const std::size_t more = at - found.head.size();
-        found.head.grow(more);
-        found.modifier.grow(more);
-        if (labeled) found.label.grow(more);
-        found.probability.grow(more);
-        pool().for_each(end - first, [&](std::size_t b) {
-          if (!rows.ok(first + b)) return;
-          finder.write(matrices[b], rows.words(first + b) + 1, counts[b], places[b], found);
+        // The first chunk shows how many edges there will be.
+        if (first == 0 && end < rows.sentences())
+          found.reserve(size / 8 * 9 / end * rows.sentences(), labeled);
+        found.grow(size - found.head.size(), labeled);
+        const auto copy = [&](std::size_t b, auto& from, auto& to) {
+          std::copy_n(from.data() + begins[b], counts[b], to.data() + places[b]);
+        };
+        for_each_of(end - first, [&](std::size_t b) {
+          copy(b, room.head, found.head);
+          copy(b, room.modifier, found.modifier);
+          if (labeled) copy(b, room.label, found.label);
+          copy(b, room.probability, found.probability);
         });
       });
   found.offsets.fill(rows.size());

@@ -14,8 +14,9 @@ namespace nb = nanobind;
 namespace taproot::python {
 namespace {
 
-// Sentences that are asked at a time: enough for the threads, few enough for a cache.
-constexpr std::size_t kChunkCells = std::size_t{1} << 19;
+// Cells that are asked about at a time, per thread: few enough for a cache, and enough that the
+// threads rarely wait for each other.
+constexpr std::size_t kChunkCells = std::size_t{1} << 17;
 constexpr std::size_t kFewest = 64;
 
 // n if there are (n+1)^2 numbers, -1 if there is no such n. No numbers at all are no words.
@@ -168,8 +169,9 @@ DependencyTrees Rows::trees(std::size_t first, std::size_t end) const {
 
 void Rows::ask(const Question& question, const Done& done) {
   const auto labels = static_cast<std::size_t>(std::max(1, label_count_));
+  const std::size_t most = kChunkCells * static_cast<std::size_t>(std::max(2, pool().threads()));
   for (std::size_t first = 0, end = 0; first < sentences(); first = end) {
-    for (std::size_t cells = 0; end < sentences() && (cells < kChunkCells || end - first < kFewest);
+    for (std::size_t cells = 0; end < sentences() && (cells < most || end - first < kFewest);
          ++end) {
       cells += (words(end) + 1) * (words(end) + 1) * labels;
     }
