@@ -19,6 +19,9 @@ std::size_t find_edges(const double* matrix, std::size_t side, std::size_t label
                        std::size_t at, SparseMarginals& room) {
   std::int32_t* const head = room.head.data() + at;
   double* const probability = room.probability.data() + at;
+  // Another core may have written the matrix. Read by columns, its lines would come one by one.
+  constexpr std::size_t kLine = 8;
+  for (std::size_t i = 0; i < side * side * labels; i += kLine) __builtin_prefetch(matrix + i);
   std::size_t count = 0;
   for (std::size_t m = 1; m < side; ++m) {
     const std::size_t before = count;
