@@ -14,7 +14,8 @@ import numpy.typing as npt
 from ._arrow_columns import column_of, ids_of
 from ._corpus_inputs import InputError, Shard, batches_of
 
-_PART = 1 << 21  # Ids that are sorted at a time.
+_PART = 1 << 18  # Ids that are sorted at a time, unless that would take too many files.
+_MOST_FILES = 1024
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHOWN = 3
 Keys = npt.NDArray[np.uint64]
@@ -40,7 +41,7 @@ def _repeated_keys(shards: Sequence[Shard], id: str, text: bool) -> Keys:
     if total <= _PART:
         parts = list(every)
         return _repeated(np.concatenate(parts)) if parts else np.zeros(0, np.uint64)
-    count = np.uint64(-(-2 * total // _PART))
+    count = np.uint64(min(2 * total // _PART + 1, _MOST_FILES))
     found = []
     with tempfile.TemporaryDirectory(prefix="taproot-ids-") as folder:
         for keys in every:

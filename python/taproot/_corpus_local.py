@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A corpus on this machine: one thread reads ahead, the caller's thread asks with all cores, and one thread writes."""
+"""A corpus on this machine: one thread reads ahead, one writes, and between them as many ask as there are cores.
+
+Each of these asks about a batch of its own and waits for no other. If all cores worked on one batch, each would wait at
+its end for the slowest, and that is the one whose core the reader or the writer has just taken.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,9 @@ import errno
 import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -46,9 +52,9 @@ class Outcome:
     done: int = 0
     rows: int = 0
     failed: dict[str, str] = field(default_factory=dict)  # Why, by the path of the input.
-    decoding: float = 0.0  # Seconds of a thread that reads,
-    asking: float = 0.0  # seconds that questions took,
-    encoding: float = 0.0  # and seconds of a thread that writes.
+    decoding: float = 0.0  # Seconds of a processor.
+    asking: float = 0.0
+    encoding: float = 0.0
 
 
 def run_shard(job: Job, shard: Shard) -> tuple[str, int, str | None]:
@@ -174,8 +180,10 @@ class _Writer(threading.Thread):
             writer.discard()
 
 
-def run_local(job: Job, shards: list[Shard], progress: Callable[[int, int], None]) -> Outcome:
-    """All shards. Raises what the writer met, as a full disk, and KeyboardInterrupt; nothing unfinished stays."""
+def run_local(job: Job, shards: list[Shard], progress: Callable[[int, int], None], threads: int) -> Outcome:
+    """All shards, with a task that uses one thread. Raises what the writer met, as a full disk, and KeyboardInterrupt;
+    nothing unfinished stays.
+    """
     outcome = Outcome()
 
     def report(shard: Shard, rows: int, wrong: str | None) -> None:
@@ -190,8 +198,9 @@ def run_local(job: Job, shards: list[Shard], progress: Callable[[int, int], None
     reader, writer = _Reader(job, shards, inputs), _Writer(job, answers, report)
     reader.start()
     writer.start()
+    asking = ThreadPoolExecutor(threads, "taproot-asker")
     try:
-        _ask(job, inputs, answers, outcome, progress)
+        _ask(job, inputs, answers, outcome, progress, asking, threads)
         answers.put(None)
         while writer.is_alive():
             writer.join(0.1)
@@ -200,6 +209,7 @@ def run_local(job: Job, shards: list[Shard], progress: Callable[[int, int], None
     finally:
         inputs.closed.set()
         answers.closed.set()
+        asking.shutdown(cancel_futures=True)
         reader.join()
         writer.join()
     for error in (writer.error, reader.error):
@@ -209,27 +219,49 @@ def run_local(job: Job, shards: list[Shard], progress: Callable[[int, int], None
     return outcome
 
 
-def _ask(job: Job, inputs: Any, answers: Any, outcome: Outcome, progress: Callable[[int, int], None]) -> None:
+def _timed(task: Task, batch: Any) -> tuple[Any, float]:
+    begin = time.thread_time()
+    answer = task(batch)
+    return answer, time.thread_time() - begin
+
+
+def _ask(
+    job: Job,
+    inputs: Pipe[Event | None],
+    answers: Pipe[Event | None],
+    outcome: Outcome,
+    progress: Callable[[int, int], None],
+    asking: ThreadPoolExecutor,
+    threads: int,
+) -> None:
+    """Gives batches to threads, and their answers to the writer, in order."""
+    waiting: deque[tuple[Shard, Any, Future[Any] | None]] = deque()
     refused: Shard | None = None  # The rest of its batches are dropped.
+
+    def give_next() -> None:
+        nonlocal refused
+        shard, item, future = waiting.popleft()
+        if shard is refused:
+            return
+        if future is not None:
+            try:
+                answer, seconds = future.result()
+                outcome.asking += seconds
+                answers.put((shard, answer))
+                return progress(len(item), 0)
+            except (KeyError, TypeError, ValueError) as error:
+                refused, item = shard, error
+        answers.put((shard, item))
+        progress(0, 1)
+
     while (event := inputs.get()) is not None:
         shard, item = event
-        if shard is refused:
-            continue
-        if item is None or isinstance(item, Exception):
-            answers.put(event)
-            progress(0, 1)
-            continue
-        begin = time.perf_counter()
-        try:
-            answer = job.task(item)
-        except (KeyError, TypeError, ValueError) as error:
-            refused = shard
-            answers.put((shard, error))
-            progress(0, 1)
-            continue
-        outcome.asking += time.perf_counter() - begin
-        answers.put((shard, answer))
-        progress(len(item), 0)
+        is_batch = item is not None and not isinstance(item, Exception)
+        waiting.append((shard, item, asking.submit(_timed, job.task, item) if is_batch else None))
+        while len(waiting) > threads:
+            give_next()
+    while waiting:
+        give_next()
 
 
 def is_full_disk(error: OSError) -> bool:

@@ -23,7 +23,7 @@ from ._corpus_inputs import Shard
 
 MANIFEST = "manifest.json"
 _RUNS = ".running"  # Files that are being written, in one folder per run.
-_GROUP_BYTES = 1 << 25
+_GROUP_BYTES = 1 << 24
 _GROUP_ROWS = 1 << 16
 _NOTE = b"taproot"
 

@@ -8,6 +8,7 @@ output folder is wrong, and 130 after Ctrl-C.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from typing import Any
@@ -50,8 +51,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--keep", action="append", default=[], metavar="COLUMN", help="copy this column to the output; may be repeated")
     add("--engine", choices=["local", "ray", "spark"], default="local", help="where to work (local)")
     add("--address", metavar="URL", help="the address of a Ray cluster, or Spark's master")
-    add("--threads", type=int, metavar="N", help="threads per process (local: one per core; ray, spark: 1)")
-    add("--batch-bytes", type=int, default=1 << 24, metavar="N", help="read about N bytes at a time (16 MiB)")
+    add("--threads", type=int, metavar="N", help="use N threads (local: one per core), or N per worker (ray, spark: 1)")
+    add("--batch-bytes", type=int, default=1 << 23, metavar="N", help="read about N bytes at a time (8 MiB)")
     add("--no-id-check", action="store_true", help="do not look for ids that occur twice")
     add("--progress", action="store_true", help="show progress also where standard error is not a terminal")
     add("--quiet", action="store_true", help="show no progress and no summary")
@@ -90,9 +91,6 @@ def _make_task(options: argparse.Namespace, schema: Any) -> Task:
     missing = [name for name in (options.id, options.scores, *options.keep) if name not in schema.names]
     if missing:
         raise InputError(f"the input has no column {missing[0]!r}; it has {', '.join(map(repr, schema.names))}")
-    threads = options.threads
-    if threads is None and options.engine != "local":
-        threads = 1
     return Task(
         options.task,
         k=options.k,
@@ -111,7 +109,7 @@ def _make_task(options: argparse.Namespace, schema: Any) -> Task:
         roots=options.roots,
         partial_tree=options.partial_tree,
         keep=[schema.field(name).remove_metadata() for name in options.keep],
-        threads=threads,
+        threads=1 if options.engine == "local" else options.threads or 1,
     )
 
 
@@ -159,7 +157,7 @@ def _work(options: argparse.Namespace, task: Task, folder: OutputFolder, shards:
         elif options.engine == "spark":
             outcome = run_spark(job, left, progress.add, options.address)
         else:
-            outcome = run_local(job, left, progress.add)
+            outcome = run_local(job, left, progress.add, options.threads or os.cpu_count() or 1)
         return outcome, len(shards) - len(left)
     finally:
         progress.close()

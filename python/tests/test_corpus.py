@@ -197,7 +197,7 @@ def test_folders_that_are_not_ours(tmp_path: Path, capsys: Any) -> None:
 def test_ids_that_occur_twice(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
     write_corpus(tmp_path / "in")
     pq.write_table(table_of(35, 10), tmp_path / "in/part9.parquet")
-    for part in (1 << 21, 16):  # In memory, and sorted into files first.
+    for part in (1 << 18, 16):  # In memory, and sorted into files first.
         monkeypatch.setattr(_corpus_ids, "_PART", part)
         text = refused(capsys, 2, tmp_path / "in", "-o", tmp_path / f"out{part}", *SAMPLE)
         assert "10 ids occur more than once" in text
