@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Taproot under the engines that people run over a corpus: Ray, Spark, Hugging Face datasets, Polars and DuckDB, and what
 # happens when one of their nodes, or the whole run, is killed. Everything is installed into build/corpora/environment,
-# with the wheel that scripts/test_python.sh has built.
+# with the wheel that scripts/test_python.sh has built. TAPROOT_TEST_TORCH=1 installs PyTorch, which the example needs.
 source "$(dirname "$0")/common.sh"
 [ $# = 0 ] || die "usage: test_corpora.sh"
 wheels=(build/python/wheels/taproot-*.whl)
@@ -23,7 +23,10 @@ quietly() { # quietly COMMAND...: its output only if it fails.
 }
 [ -x "$python" ] || quietly python3 -m venv "$folder/environment"
 pip=("$python" -m pip --disable-pip-version-check install)
-quietly "${pip[@]}" "ray[data]" pyspark datasets polars duckdb pyarrow psutil pytest xxhash
+packages=("ray[data]" pyspark datasets polars duckdb pyarrow psutil pytest xxhash)
+[ -z "${TAPROOT_TEST_TORCH-}" ] || packages+=(torch)
+echo "Installing with pip, unless they are there: ${packages[*]} into build/corpora/environment"
+quietly "${pip[@]}" "${packages[@]}"
 quietly "${pip[@]}" --force-reinstall --no-deps "${wheels[0]}"
 # Python runs in a folder without a package named taproot, so that the installed one is imported.
 root=$PWD
