@@ -75,4 +75,4 @@ def check_ids(shards: Sequence[Shard], id: str, text: bool) -> None:
         shown = "; ".join(
             f"{value!r} is {' and '.join(where[:_SHOWN])}" for value, where in list(twice.items())[:_SHOWN]
         )
-        raise InputError(f"{len(twice)} id{'s' * (len(twice) > 1)} occur more than once: {shown}")
+        raise InputError(f"{len(twice)} {'ids occur' if len(twice) > 1 else 'id occurs'} more than once: {shown}")

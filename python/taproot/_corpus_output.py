@@ -204,7 +204,7 @@ class OutputFolder:
     def is_done(self, shard: Shard) -> bool:
         return Path(self.path, shard.name).exists()
 
-    def finish(self) -> dict[str, Any]:
+    def finish(self, failed: dict[str, str]) -> dict[str, Any]:
         """Writes how it ended to the manifest, and takes away what this run wrote aside."""
         done = [name for name in sorted(self._inputs) if Path(self.path, name).exists()]
         statuses: Counter[str] = Counter()
@@ -213,8 +213,9 @@ class OutputFolder:
             note = json.loads((pq.read_metadata(Path(self.path, name)).metadata or {}).get(_NOTE, b"{}"))
             statuses.update(note.get("statuses", {}))
             rows += note.get("rows", 0)
-        end: dict[str, Any] = {"complete": len(done) == len(self._inputs), "shards": len(done), "rows": rows}
-        end["statuses"] = dict(sorted(statuses.items()))
+        complete = len(done) == len(self._inputs) and not failed
+        end: dict[str, Any] = {"complete": complete, "shards": len(done), "rows": rows}
+        end |= {"statuses": dict(sorted(statuses.items())), "failed": failed}
         self._write(end)
         self.leave()
         return end

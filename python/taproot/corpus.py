@@ -133,7 +133,7 @@ def _run(options: argparse.Namespace) -> int:
         folder.leave()
         raise
     outcome.failed |= unreadable
-    end = folder.finish()
+    end = folder.finish(outcome.failed)
     for wrong in outcome.failed.values():
         print(f"taproot.corpus: {wrong}", file=sys.stderr)
     if not options.quiet:

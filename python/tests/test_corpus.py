@@ -20,10 +20,11 @@ import taproot
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
-from taproot import _corpus_ids, _corpus_output  # noqa: E402
+from taproot import _corpus_ids, _corpus_inputs, _corpus_local, _corpus_output, _taproot  # noqa: E402
 from taproot.arrow import Task  # noqa: E402
 from taproot.corpus import main  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("threads")  # The command sets the number of threads.
 SAMPLE = ["--task", "sample", "-k", "3", "--seed", "4"]
 
 
@@ -207,10 +208,61 @@ def test_ids_that_occur_twice(tmp_path: Path, capsys: Any, monkeypatch: Any) -> 
 
 
 def test_texts_with_one_hash_are_two_ids(tmp_path: Path, monkeypatch: Any) -> None:
+    """As if the hashes of two texts, each of which occurs once, were those that occur twice."""
     write_corpus(tmp_path / "in", text_ids=True)
-    monkeypatch.setattr(_corpus_ids, "_repeated_keys", lambda *_: np.array([0x44BC2CF5AD770999, 7], np.uint64))
+    ids, texts = np.zeros(2, np.uint64), np.frombuffer(b"s0-0s1-1", np.uint8)
+    _taproot.sentence_ids(texts, np.array([0, 4, 8]), ids)
+    monkeypatch.setattr(_corpus_ids, "_repeated_keys", lambda *_: ids)
     assert run(tmp_path / "in", "-o", tmp_path / "out", *SAMPLE) == 0
     assert read(tmp_path / "out").column("id").to_pylist()[0] == "s0-0"
+
+
+def test_a_file_has_its_name_only_when_it_is_complete(tmp_path: Path) -> None:
+    task = Task("logz")
+    answers = task(table_of(0, 10)).to_batches()[0]
+    writer = _corpus_output.ShardWriter(str(tmp_path), "run", "part.parquet", task.schema, {})
+    for _ in range(3):
+        writer.write(answers)
+        assert not (tmp_path / "part.parquet").exists()
+    writer.finish()
+    assert pq.read_table(tmp_path / "part.parquet").num_rows == 30
+    other = _corpus_output.ShardWriter(str(tmp_path), "run", "other.parquet", task.schema, {})
+    other.write(answers)
+    other.discard()
+    assert not (tmp_path / "other.parquet").exists() and list((tmp_path / ".running/run").iterdir()) == []
+
+
+def test_few_batches_are_in_memory() -> None:
+    """A slow writer holds up the reader, whatever the number of batches."""
+    made = written = most = 0
+
+    class Writer:
+        rows = 0
+
+        def write(self, batch: Any) -> None:
+            nonlocal written
+            written += 1
+            time.sleep(0.002)
+
+        def finish(self) -> None:
+            pass
+
+    class CountingJob(_corpus_local.Job):
+        def read(self, shard: Any) -> Any:
+            nonlocal made, most
+            for _ in range(50):
+                made += 1
+                most = max(most, made - written)
+                yield batch
+
+        def writer(self, shard: Any) -> Any:
+            return Writer()
+
+    (batch,) = table_of(0, 2).combine_chunks().to_batches()
+    shards = [_corpus_inputs.Shard(f"{i}", f"{i}", "parquet", 0, 100) for i in range(4)]
+    outcome = _corpus_local.run_local(CountingJob(Task("logz", threads=1), "", "", {}, 1), shards, lambda *_: None, 2)
+    assert outcome.done == 4 and made == written == 200
+    assert 2 < most < 14
 
 
 def test_inputs_that_are_broken(tmp_path: Path, capsys: Any) -> None:
@@ -226,6 +278,10 @@ def test_inputs_that_are_broken(tmp_path: Path, capsys: Any) -> None:
     text = refused(capsys, 1, tmp_path / "in", "-o", tmp_path / "out", *SAMPLE, "--no-id-check")
     assert f"{cut} cannot be read" in text and f"{torn} cannot be read" in text
     assert names_in(tmp_path / "out") == ["manifest.json", "part0.parquet", "part3.parquet"]
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text())
+    assert manifest["complete"] is False and list(manifest["failed"]) == [str(torn), str(cut)]
+    torn.write_bytes(good[torn])
+    assert run(tmp_path / "in", "-o", tmp_path / "out", *SAMPLE) == 1  # The other is still cut off.
     assert json.loads((tmp_path / "out/manifest.json").read_text())["complete"] is False
     for path, data in good.items():
         path.write_bytes(data)
