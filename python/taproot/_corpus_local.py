@@ -8,6 +8,7 @@ its end for the slowest, and that is the one whose core the reader or the writer
 from __future__ import annotations
 
 import errno
+import os
 import queue
 import threading
 import time
@@ -16,6 +17,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
+
+import pyarrow.parquet as pq
 
 from ._corpus_inputs import InputError, Shard, batches_of
 from ._corpus_output import ShardWriter
@@ -60,8 +63,12 @@ class Outcome:
 def run_shard(job: Job, shard: Shard) -> tuple[str, int, str | None]:
     """One shard from its input to its output, in this thread: its path, its rows, and what went wrong if anything did.
 
-    What went wrong is not raised, because an engine would then try the shard again.
+    What went wrong is not raised, because an engine would then try the shard again. A shard that is there is not done
+    again: a worker may die after it has written one and before the engine knows.
     """
+    there = os.path.join(job.folder, shard.name)
+    if os.path.exists(there):
+        return shard.path, pq.read_metadata(there).num_rows, None
     writer: ShardWriter | None = None
     try:
         writer = job.writer(shard)

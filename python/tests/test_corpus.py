@@ -232,6 +232,16 @@ def test_a_file_has_its_name_only_when_it_is_complete(tmp_path: Path) -> None:
     assert not (tmp_path / "other.parquet").exists() and list((tmp_path / ".running/run").iterdir()) == []
 
 
+def test_a_worker_does_not_do_a_shard_again(tmp_path: Path) -> None:
+    write_corpus(tmp_path / "in", 1)
+    shard = _corpus_inputs.inspect(str(tmp_path / "in/part0.parquet"))
+    job = _corpus_local.Job(Task("logz"), str(tmp_path / "out"), "run", {}, 1 << 20)
+    first = _corpus_local.run_shard(job, shard)
+    made = (tmp_path / "out/part0.parquet").stat().st_ino
+    assert _corpus_local.run_shard(job, shard) == first == (shard.path, 40, None)
+    assert (tmp_path / "out/part0.parquet").stat().st_ino == made
+
+
 def test_few_batches_are_in_memory() -> None:
     """A slow writer holds up the reader, whatever the number of batches."""
     made = written = most = 0

@@ -89,6 +89,14 @@ def wait_until_done(folder: Path, shards: int, process: subprocess.Popen[str]) -
         time.sleep(0.02)
 
 
+def command_of(process: psutil.Process) -> str:
+    """How a process was started; nothing if it has just ended."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return ""
+
+
 def kill_family(process: psutil.Process) -> int:
     """SIGKILL to a process and its descendants, by their ids."""
     family = [process, *process.children(recursive=True)]

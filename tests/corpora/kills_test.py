@@ -15,7 +15,17 @@ from typing import Any
 
 import psutil
 import pytest
-from corpora import bytes_by_id, done_in, finish, kill_family, read_all, start, wait_until_done, write_corpus
+from corpora import (
+    bytes_by_id,
+    command_of,
+    done_in,
+    finish,
+    kill_family,
+    read_all,
+    start,
+    wait_until_done,
+    write_corpus,
+)
 
 from taproot.arrow import Task
 
@@ -59,16 +69,25 @@ def ray_cluster() -> Iterator[Any]:
     cluster.shutdown()
 
 
+def wait_for_work(raylets: list[psutil.Process], process: Any) -> psutil.Process:
+    """A node that has a shard in the works at this moment."""
+    while process.poll() is None:
+        for raylet in raylets:
+            if any("run_shard" in command_of(child) for child in raylet.children(recursive=True)):
+                return raylet
+    raise AssertionError("no node was at work")
+
+
 def test_a_node_of_ray_dies(corpus: Path, undisturbed: Path, tmp_path: Path, ray_cluster: Any) -> None:
     nodes = [ray_cluster.add_node(num_cpus=1) for _ in range(2)]
     out = tmp_path / "out"
     process = start(corpus, "-o", out, *OPTIONS, "--engine", "ray", "--address", ray_cluster.address)
     try:
         wait_until_done(out, SHARDS // 10, process)
-        raylet = psutil.Process(nodes[0].all_processes["raylet"][0].process.pid)
-        workers = [p for p in raylet.children(recursive=True) if "run_shard" in " ".join(p.cmdline())]
+        raylets = [psutil.Process(node.all_processes["raylet"][0].process.pid) for node in nodes]
+        raylet = wait_for_work(raylets, process)
         before = done_in(out)
-        assert kill_family(raylet) > 1 and workers, "the node was not at work"
+        assert kill_family(raylet) > 1
         assert len(before) < SHARDS
         finish(process)
     finally:
@@ -84,7 +103,7 @@ def test_a_worker_of_spark_dies(corpus: Path, undisturbed: Path, tmp_path: Path)
     try:
         wait_until_done(out, SHARDS // 10, process)
         family = psutil.Process(process.pid).children(recursive=True)
-        executors = [p for p in family if "CoarseGrainedExecutorBackend" in " ".join(p.cmdline())]
+        executors = [p for p in family if "CoarseGrainedExecutorBackend" in command_of(p)]
         before = done_in(out)
         assert len(executors) == 2 and len(before) < SHARDS
         assert kill_family(executors[0]) > 1  # With the Python workers that it has.
