@@ -8,6 +8,7 @@ TEST_PACKAGES="ccache libgtest-dev libboost-dev libgmp-dev libmpfr-dev clang-for
 FUZZ_PACKAGES="clang libclang-rt-dev"
 TBB_PACKAGES="libtbb-dev"
 PYTHON_PACKAGES="python3-dev python3-venv"
+CORPORA_PACKAGES="openjdk-17-jre-headless"
 BROWSER_PACKAGES="chromium chromium-driver python3-selenium python3-pil fonts-dejavu-core"
 BENCH_PACKAGES="libbenchmark-dev libeigen3-dev libboost-dev libgmp-dev libmpfr-dev python3"
 

@@ -47,7 +47,7 @@ sed -n '/^```python/,/^```/p' README.md | grep -v '^```' >"$folder/readme.txt"
 grep -q '>>>' "$folder/readme.txt" || die "README.md has no Python example"
 (cd "$folder" && "$python" -m doctest readme.txt) || die "README.md: its Python example gives other results"
 
-extras=(pytest hypothesis matplotlib nbclient ipykernel mypy nanobind ruff jax)
+extras=(pytest hypothesis matplotlib nbclient ipykernel mypy nanobind ruff jax pyarrow)
 [ -z "${TAPROOT_TEST_TORCH-}" ] || extras+=(torch)
 quietly "${pip[@]}" install "${extras[@]}"
 quietly "$environment/bin/ruff" check

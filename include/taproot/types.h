@@ -82,6 +82,10 @@ class TAPROOT_API SentenceError : public std::runtime_error {
   Outcome outcome_;
 };
 
+/// The 64-bit id of a sentence that a text names: XXH64 of its bytes, with seed 0. Samples are
+/// keyed by ids, so this function is pinned like the format of the samples.
+TAPROOT_API std::uint64_t sentence_id(std::string_view text);
+
 /// A tree over words 1..n is the list of its heads: `heads[i - 1]` is the head of word i, 0 for
 /// ROOT.
 using Tree = std::vector<std::int32_t>;

@@ -18,6 +18,7 @@ NB_MODULE(_taproot, m) {
   m.def("get_num_threads", [] { return pool().threads(); });
   init_constraints(m);
   init_dependency_trees(m);
+  init_columns(m);
   init_iterator(m);
   init_estimate(m);
   init_files(m);

@@ -5,6 +5,7 @@
 
 namespace taproot::python {
 
+void init_columns(nanobind::module_& m);
 void init_constraints(nanobind::module_& m);
 void init_dependency_trees(nanobind::module_& m);
 void init_iterator(nanobind::module_& m);

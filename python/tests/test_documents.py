@@ -82,6 +82,17 @@ def test_lists_and_ids_of_the_page_about_python(monkeypatch: Any, tmp_path: Path
     np.testing.assert_array_equal(other, d.sample(3, seed=7)[:, 3])
 
 
+def test_the_page_about_corpora() -> None:
+    pytest.importorskip("pyarrow")
+    (block,) = code_of("docs/corpora.md")
+    names: dict[str, Any] = {}
+    exec(compile(block, "docs/corpora.md", "exec"), names)
+    assert names["found"].num_rows == 3
+    page = (ROOT / "docs/corpora.md").read_text()
+    for status in ("ok", *taproot._taproot.row_statuses()):
+        assert f"`{status}`" in page or status == "step_limit", status
+
+
 def lines_of(block: str) -> list[str]:
     return block.strip().split("\n")
 

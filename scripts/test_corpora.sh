@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Taproot under the engines that people run over a corpus: Ray, Spark, Hugging Face datasets, Polars and DuckDB, and what
+# happens when one of their nodes, or the whole run, is killed. Everything is installed into build/corpora/environment,
+# with the wheel that scripts/test_python.sh has built. TAPROOT_TEST_TORCH=1 installs PyTorch, which the example needs.
+source "$(dirname "$0")/common.sh"
+[ $# = 0 ] || die "usage: test_corpora.sh"
+wheels=(build/python/wheels/taproot-*.whl)
+[ -e "${wheels[0]}" ] || die "there is no wheel in build/python/wheels: run scripts/test_python.sh first"
+# shellcheck disable=SC2086
+need_packages $PYTHON_PACKAGES $CORPORA_PACKAGES
+
+folder=$PWD/build/corpora
+python=$folder/environment/bin/python
+mkdir -p "$folder"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+quietly() { # quietly COMMAND...: its output only if it fails.
+  "$@" >"$log" 2>&1 || {
+    cat "$log" >&2
+    die "failed: $*"
+  }
+}
+[ -x "$python" ] || quietly python3 -m venv "$folder/environment"
+pip=("$python" -m pip --disable-pip-version-check install)
+packages=("ray[data]" pyspark datasets polars duckdb pyarrow psutil pytest xxhash)
+[ -z "${TAPROOT_TEST_TORCH-}" ] || packages+=(torch)
+echo "Installing with pip, unless they are there: ${packages[*]} into build/corpora/environment"
+quietly "${pip[@]}" "${packages[@]}"
+quietly "${pip[@]}" --force-reinstall --no-deps "${wheels[0]}"
+# Python runs in a folder without a package named taproot, so that the installed one is imported.
+root=$PWD
+cd "$folder"
+export HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 RAY_USAGE_STATS_ENABLED=0 PYSPARK_PYTHON=$python
+exec "$python" -m pytest -q -r s -p no:cacheprovider -c /dev/null --rootdir "$root/tests/corpora" "$root"/tests/corpora/*_test.py
