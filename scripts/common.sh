@@ -54,6 +54,17 @@ need_packages() {
   rm -f "$log"
 }
 
+# quietly COMMAND...: its output only if it fails, which ends the script.
+quietly() {
+  local log
+  log=$(mktemp)
+  if ! "$@" >"$log" 2>&1; then
+    cat "$log" >&2
+    die "failed: $*"
+  fi
+  rm -f "$log"
+}
+
 # build PRESET [-DOPTION=VALUE...] [TARGET...]: configures and builds; prints nothing unless it fails.
 build() {
   local preset=$1 options=() log

@@ -13,14 +13,6 @@ need_packages $PYTHON_PACKAGES $CORPORA_PACKAGES
 folder=$PWD/build/corpora
 python=$folder/environment/bin/python
 mkdir -p "$folder"
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-quietly() { # quietly COMMAND...: its output only if it fails.
-  "$@" >"$log" 2>&1 || {
-    cat "$log" >&2
-    die "failed: $*"
-  }
-}
 [ -x "$python" ] || quietly python3 -m venv "$folder/environment"
 pip=("$python" -m pip --disable-pip-version-check install)
 packages=("ray[data]" pyspark datasets polars duckdb pyarrow psutil pytest xxhash)

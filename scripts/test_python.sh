@@ -18,14 +18,6 @@ environment=$folder/environment
 python=$environment/bin/python
 root=$PWD
 mkdir -p "$folder"
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-quietly() { # quietly COMMAND...: its output only if it fails.
-  "$@" >"$log" 2>&1 || {
-    cat "$log" >&2
-    die "failed: $*"
-  }
-}
 pip=("$python" -m pip --disable-pip-version-check)
 
 [ -z "$isolated" ] || rm -rf "$environment"

@@ -35,20 +35,6 @@ struct Sizes {
   }
 };
 
-// As in src/sample/chart/chart_sampler.cc: the first alternative at which the running sum passes
-// the target or, where rounding leaves the sum of all below it, the last one of positive weight.
-template <typename Weight>
-__device__ int scan(int count, double target, Weight&& weight) {
-  double running = 0;
-  for (int e = 0; e < count; ++e) {
-    running += weight(e);
-    if (running > target) return e;
-  }
-  int last = count - 1;
-  while (last > 0 && !(weight(last) > 0)) --last;
-  return last;
-}
-
 // The entry of kSplit, which is not kept, in the order of inside().
 __device__ double split_of(const Alternatives<double>& x, int d) {
   double sum = 0;
@@ -59,13 +45,15 @@ __device__ double split_of(const Alternatives<double>& x, int d) {
 
 __device__ int choose(const FoldedChart<double>& c, const ChartCell& cell, double z, double u) {
   if (cell.kind == ChartCell::kRoot) {
-    return scan(c.size, u * z, [&](int m) { return root_term<DoubleOps>(c, m); });
+    return detail::scan_alternatives(c.size, u * z,
+                                     [&](int m) { return root_term<DoubleOps>(c, m); });
   }
   const Alternatives<double> x = alternatives_of(c, cell);
   const double whole = cell.kind == ChartCell::kRightSpan  ? c.spans[c.right(cell.d, cell.i)]
                        : cell.kind == ChartCell::kLeftSpan ? c.spans[c.left(cell.d, cell.i)]
                                                            : split_of(x, cell.d);
-  return scan(cell.d, u * whole, [&](int e) { return x.a[e * x.a_step] * x.b[e * x.b_step]; });
+  return detail::scan_alternatives(cell.d, u * whole,
+                                   [&](int e) { return x.a[e * x.a_step] * x.b[e * x.b_step]; });
 }
 
 template <bool kShared>

@@ -96,6 +96,20 @@ TAPROOT_HOST_DEVICE void take_choice(const ChartShape& shape, const ChartCell& c
   }
 }
 
+/// The first alternative at which the running sum of weight(e) passes the target. Rounding may
+/// leave the sum of all below the target: then it is the last one of positive weight.
+template <typename Weight>
+TAPROOT_HOST_DEVICE int scan_alternatives(int count, double target, Weight&& weight) {
+  double running = 0;
+  for (int e = 0; e < count; ++e) {
+    running += weight(e);
+    if (running > target) return e;
+  }
+  int last = count - 1;
+  while (last > 0 && !(weight(last) > 0)) --last;
+  return last;
+}
+
 /// Begins a walk: single-root with the choice of the root, multi-root with the span of all nodes.
 template <typename Attach, typename Push>
 TAPROOT_HOST_DEVICE void start_walk(const ChartShape& shape, Attach&& attach, Push&& push) {

@@ -7,8 +7,7 @@
 namespace taproot::detail {
 namespace {
 
-// The first alternative at which the running sum passes the target. Rounding may leave the sum of
-// all below the target: then it is the last one of positive weight.
+// scan_alternatives() over any scalar.
 template <typename T, typename Weight>
 int scan(int count, const T& target, Weight&& weight) {
   T running = T(0);
@@ -23,17 +22,10 @@ int scan(int count, const T& target, Weight&& weight) {
   return last;
 }
 
-// The same in double, where a sum that does not change is as good as a weight of zero.
+// In double a sum that does not change is as good as a weight of zero.
 template <typename Weight>
 int scan(int count, double target, Weight&& weight) {
-  double running = 0;
-  for (int e = 0; e < count; ++e) {
-    running += weight(e);
-    if (running > target) return e;
-  }
-  int last = count - 1;
-  while (last > 0 && !(weight(last) > 0)) --last;
-  return last;
+  return scan_alternatives(count, target, weight);
 }
 
 template <typename T>
