@@ -19,7 +19,7 @@ from torch import Tensor
 
 from . import _distribution, _taproot
 from ._arrays import as_count, as_seed
-from ._distribution import Root
+from ._distribution import Root, WithoutReplacementAlgorithm
 from ._errors import raise_failures
 from ._results import WithoutReplacementSample
 from ._torch_cpu import Answers
@@ -294,7 +294,9 @@ class CudaTrees:
             heads[:, rest] = torch.from_numpy(self._on_cpu(rest).sample(k, seed)).to(heads)
         return heads
 
-    def sample_without_replacement(self, k: int, seed: int, algorithm: str) -> WithoutReplacementSample:
+    def sample_without_replacement(
+        self, k: int, seed: int, algorithm: WithoutReplacementAlgorithm
+    ) -> WithoutReplacementSample:
         if algorithm not in ("auto", "beam"):
             raise ValueError(f'on a device there are the algorithms "auto" and "beam" alone, not {algorithm!r}')
         if algorithm == "beam" and root_and_family(self._kind)[1]:

@@ -364,7 +364,12 @@ def test_a_full_disk(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
 
 def test_control_c(tmp_path: Path) -> None:
     write_corpus(tmp_path / "in", shards=60, rows=400)
-    command = [sys.executable, "-m", "taproot.corpus", tmp_path / "in", "-o", tmp_path / "out", "--progress"]
+    # A process that was started in the background ignores SIGINT, and so do its children unless they undo that.
+    start = (
+        "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "runpy.run_module('taproot.corpus', run_name='__main__', alter_sys=True)"
+    )
+    command = [sys.executable, "-c", start, tmp_path / "in", "-o", tmp_path / "out", "--progress"]
     command += ["--task", "swor", "-k", "200"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     try:
