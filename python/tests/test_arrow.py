@@ -308,6 +308,14 @@ def test_labels() -> None:
     np.testing.assert_allclose(dense, d[1].marginals().ravel(), rtol=1e-12, atol=1e-15)
 
 
+def test_a_single_label() -> None:
+    scores = matrices(lengths=[3, 6])
+    batch = batch_of(scores, labels=pa.array([np.zeros(m.size) for m in scores], pa.list_(pa.float64())))
+    found = Task("marginals", threshold=0.01, label_scores="labels", label_count=1)(batch)
+    for row in found.to_pylist():
+        assert row["label"] == [0] * len(row["head"]) and len(row["head"]) >= 3
+
+
 def test_constraints() -> None:
     scores = [matrices(lengths=[5])[0]] * 7
     edges = pa.list_(pa.struct([("head", pa.int32()), ("modifier", pa.int64())]))

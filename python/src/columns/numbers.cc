@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "columns/answers.h"
 #include "pool.h"
@@ -17,34 +19,37 @@ std::size_t cells_of(const Rows& rows, std::size_t sentence) {
 // depends on a probability, because no processor could foresee it.
 std::size_t find_edges(const double* matrix, std::size_t side, std::size_t labels, double least,
                        std::size_t at, SparseMarginals& room) {
-  std::int32_t* const head = room.head.data() + at;
-  double* const probability = room.probability.data() + at;
-  // Another core may have written the matrix. Read by columns, its lines would come one by one.
-  constexpr std::size_t kLine = 8;
-  for (std::size_t i = 0; i < side * side * labels; i += kLine) __builtin_prefetch(matrix + i);
+  struct Edge {
+    std::uint32_t head;
+    std::uint32_t cell;  // In the head's row.
+  };
+  thread_local std::vector<Edge> edges;
+  thread_local std::vector<std::size_t> places;  // Of the edges of each modifier.
+  const std::size_t row = side * labels;
+  edges.resize(std::max(edges.size(), side * row + 1));
+  Edge* const edge = edges.data();
   std::size_t count = 0;
-  for (std::size_t m = 1; m < side; ++m) {
-    const std::size_t before = count;
-    if (labels == 1) {
-      for (std::size_t h = 0; h < side; ++h) {
-        const double p = matrix[h * side + m];
-        head[count] = static_cast<std::int32_t>(h);
-        probability[count] = p;
-        count += p >= least ? 1 : 0;
-      }
-    } else {
-      std::int32_t* const label = room.label.data() + at;
-      for (std::size_t h = 0; h < side; ++h) {
-        const double* const of_edge = matrix + (h * side + m) * labels;
-        for (std::size_t l = 0; l < labels; ++l) {
-          head[count] = static_cast<std::int32_t>(h);
-          label[count] = static_cast<std::int32_t>(l);
-          probability[count] = of_edge[l];
-          count += of_edge[l] >= least ? 1 : 0;
-        }
-      }
+  for (std::size_t h = 0; h < side; ++h) {
+    const double* const of_head = matrix + h * row;
+    for (std::size_t i = 0; i < row; ++i) {
+      edge[count] = {static_cast<std::uint32_t>(h), static_cast<std::uint32_t>(i)};
+      count += of_head[i] >= least ? 1 : 0;
     }
-    std::fill_n(room.modifier.data() + at + before, count - before, static_cast<std::int32_t>(m));
+  }
+  // In the order of modifiers. Heads and labels are in order already.
+  const auto modifier_of = [&](const Edge& e) { return labels == 1 ? e.cell : e.cell / labels; };
+  places.assign(side + 1, 0);
+  for (std::size_t e = 0; e < count; ++e) ++places[modifier_of(edge[e]) + 1];
+  for (std::size_t m = 0; m < side; ++m) places[m + 1] += places[m];
+  for (std::size_t e = 0; e < count; ++e) {
+    const std::size_t m = modifier_of(edge[e]);
+    const std::size_t to = at + places[m]++;
+    room.modifier.data()[to] = static_cast<std::int32_t>(m);
+    room.head.data()[to] = static_cast<std::int32_t>(edge[e].head);
+    room.probability.data()[to] = matrix[edge[e].head * row + edge[e].cell];
+    if (room.label.size() > 0) {
+      room.label.data()[to] = static_cast<std::int32_t>(edge[e].cell - m * labels);
+    }
   }
   return count;
 }
