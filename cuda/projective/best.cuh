@@ -9,7 +9,7 @@
 
 namespace taproot::cuda::projective {
 
-/// (max, +) in double. -inf is no tree at all.
+/// (max, +) in double. -inf means that there is no tree.
 struct BestInDouble {
   static __device__ double zero() { return -HUGE_VAL; }
   static __device__ double one() { return 0.0; }
