@@ -6,6 +6,7 @@
 // std::invalid_argument when a shape is wrong. The forms without a Workspace allocate one.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,12 @@ TAPROOT_API double log_partition(const Factorization& f);
 /// and where rounding leaves 0..1 the nearest of its ends. Cost: 2 n^3/3 multiply-adds.
 TAPROOT_API void marginals(const Factorization& f, EdgeMatrix out, Workspace& workspace);
 TAPROOT_API std::vector<double> marginals(const Factorization& f);
+
+/// The indices of `values`, such as marginals, that are at least `least`, in increasing order, to
+/// the beginning of `cells`, which has room for as many as there are values. Returns how many there
+/// are. NaN is not at least anything.
+TAPROOT_API std::size_t cells_at_least(std::span<const double> values, double least,
+                                       std::span<std::uint32_t> cells);
 
 /// H v with H = d^2 log Z / dS^2 = Cov_p(edge, edge') and v = `direction`: the derivative of
 /// marginals() when the scores move along v. H is symmetric, so this is also the backward pass of

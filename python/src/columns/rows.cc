@@ -16,7 +16,7 @@ namespace {
 
 // Cells that are asked about at a time, per thread: few enough for a cache, and enough that the
 // threads rarely wait for each other.
-constexpr std::size_t kChunkCells = std::size_t{1} << 17;
+constexpr std::size_t kChunkCells = std::size_t{1} << 16;
 constexpr std::size_t kFewest = 64;
 
 // n if there are (n+1)^2 numbers, -1 if there is no such n. No numbers at all are no words.
@@ -169,7 +169,7 @@ DependencyTrees Rows::trees(std::size_t first, std::size_t end) const {
 
 void Rows::ask(const Question& question, const Done& done) {
   const auto labels = static_cast<std::size_t>(std::max(1, label_count_));
-  const std::size_t most = kChunkCells * static_cast<std::size_t>(std::max(2, pool().threads()));
+  const std::size_t most = kChunkCells * static_cast<std::size_t>(pool().threads());
   for (std::size_t first = 0, end = 0; first < sentences(); first = end) {
     for (std::size_t cells = 0; end < sentences() && (cells < most || end - first < kFewest);
          ++end) {
