@@ -12,10 +12,12 @@ CORPORA_PACKAGES="openjdk-17-jre-headless"
 BROWSER_PACKAGES="chromium chromium-driver python3-selenium python3-pil fonts-dejavu-core"
 BENCH_PACKAGES="libbenchmark-dev libeigen3-dev libboost-dev libgmp-dev libmpfr-dev python3"
 
-# Several presets and the Python package compile the same sources with the same flags: compile them once.
-if command -v ccache >/dev/null; then
-  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
-fi
+# Several presets, the Python package and other clones compile the same sources with the same flags: compile them once.
+use_ccache() {
+  command -v ccache >/dev/null || return 0
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+}
+use_ccache
 
 die() {
   printf '%s: %s\n' "$(basename "$0")" "$*" >&2

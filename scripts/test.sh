@@ -25,7 +25,7 @@ missing=$(missing_packages $packages)
 echo "This will install: ${missing:-no packages} with apt-get; with pip, unless they are there, $wheels."
 # shellcheck disable=SC2086
 need_packages $packages
-command -v ccache >/dev/null && export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+use_ccache # It may be new.
 
 begin=$SECONDS
 last=$SECONDS

@@ -39,7 +39,7 @@ sed -n '/^```python/,/^```/p' README.md | grep -v '^```' >"$folder/readme.txt"
 grep -q '>>>' "$folder/readme.txt" || die "README.md has no Python example"
 (cd "$folder" && "$python" -m doctest readme.txt) || die "README.md: its Python example gives other results"
 
-extras=(pytest hypothesis matplotlib nbclient ipykernel mypy nanobind ruff jax pyarrow)
+extras=(pytest pytest-xdist hypothesis matplotlib nbclient ipykernel mypy nanobind ruff jax pyarrow)
 [ -z "${TAPROOT_TEST_TORCH-}" ] || extras+=(torch)
 quietly "${pip[@]}" install "${extras[@]}"
 quietly "$environment/bin/ruff" check
@@ -52,4 +52,4 @@ esac
 unbundled=$(find "$environment/lib" -path '*/taproot/*.so*' -exec readelf -d {} + | grep -oP 'NEEDED.*\[\K[^]]+' |
   sort -u | grep -vE '^(libc|libm|libgcc_s|libstdc\+\+|libdl|libpthread|librt|ld-linux-x86-64|ld-linux-aarch64)\.so|^lib(tbb|hwy)\.so' || true)
 [ -z "$unbundled" ] || die "the wheel needs libraries of the system: $unbundled"
-(cd "$folder" && "$python" -m pytest -q -r s --rootdir "$root" "$root/python/tests" "$root/bench/reference")
+(cd "$folder" && "$python" -m pytest -q -r s -n "$(nproc)" --rootdir "$root" "$root/python/tests" "$root/bench/reference")
