@@ -17,8 +17,8 @@ struct HessianArgs {
   Factors factors;
   const double* gradient = nullptr;  ///< G: [size][(max_n+1)^2], otherwise like the factors.
   ConstCudaEdges direction;
-  /// Which sentences need the derivatives of both passes, since products would cancel: [size]. Null:
-  /// all of them.
+  /// Which sentences need the derivatives of both passes, since products would cancel: [size].
+  /// Null: all of them.
   std::int32_t* by_tangents = nullptr;
   // Scratch of these, [slots][(max_n+1)^2] each, with rows of n + 1.
   int slots = 0;
@@ -40,8 +40,8 @@ struct HessianQuestion {
   HessianArgs hessian;
 };
 
-/// The memory for what `asked` wants, but of the sentences of `batch`. `known`, if it has factors in
-/// double, is used.
+/// The memory for what `asked` wants, but of the sentences of `batch`. `known`, if it has factors
+/// in double, is used.
 HessianQuestion take_hessian(Arena& arena, const Limits& limits, const Batch& batch,
                              const Summary& summary, const Factors& known,
                              const CudaHessian& asked);

@@ -9,7 +9,7 @@ namespace {
 TAPROOT_HOST_DEVICE int strips_of(int n) { return (n + kStripRows - 1) / kStripRows; }
 
 template <int kColumns, int kThreads>
-__global__ void __launch_bounds__(kThreads, 512 / kThreads)
+__global__ void __launch_bounds__(kThreads, kColumns == 32 ? 8 : 512 / kThreads)
     hessian_products_kernel(const __grid_constant__ HessianArgs a, int strips) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ double per_warp[8 * kThreads / kWarp];
@@ -28,20 +28,20 @@ __global__ void __launch_bounds__(kThreads, 512 / kThreads)
   const StripLayout layout(n, kColumns);
   const int rows = ((n + strips_of(n) - 1) / strips_of(n) + 3) / 4 * 4;
   const int first_row = 1 + number * rows;
-  Strip<kColumns, kThreads> strip{.n = n,
-                                  .single = a.batch.single(),
-                                  .weights = a.factors.weights + a.factors.at(b, nodes),
-                                  .gradient = a.gradient + nodes * nodes * b,
-                                  .direction = EdgeReader(a.direction, b, n),
-                                  .mean = reinterpret_cast<double*>(memory + layout.mean),
-                                  .defect = reinterpret_cast<double*>(memory + layout.defect),
-                                  .position =
-                                      reinterpret_cast<std::int32_t*>(memory + layout.position),
-                                  .left = reinterpret_cast<double*>(memory + layout.left),
-                                  .right = reinterpret_cast<double*>(memory + layout.right),
-                                  .between = reinterpret_cast<double*>(memory + layout.between),
-                                  .first_row = first_row,
-                                  .end_row = min(first_row + rows, n + 1)};
+  Strip<kColumns, kThreads> strip{
+      .n = n,
+      .single = a.batch.single(),
+      .weights = a.factors.weights + a.factors.at(b, nodes),
+      .gradient = a.gradient + nodes * nodes * b,
+      .direction = EdgeReader(a.direction, b, n),
+      .mean = reinterpret_cast<double*>(memory + layout.mean),
+      .defect = reinterpret_cast<double*>(memory + layout.defect),
+      .position = reinterpret_cast<std::int32_t*>(memory + layout.position),
+      .left = reinterpret_cast<double*>(memory + layout.left),
+      .right = reinterpret_cast<double*>(memory + layout.right),
+      .between = reinterpret_cast<double*>(memory + layout.between),
+      .first_row = first_row,
+      .end_row = min(first_row + rows, n + 1)};
   const std::int32_t* order = a.factors.order + nodes * b;
   for (int p = static_cast<int>(threadIdx.x); p <= n; p += kThreads) strip.position[order[p]] = p;
   double scale = 1;

@@ -290,8 +290,8 @@ TAPROOT_API void cuda_infer(const CudaInference& question, void* workspace,
 
 /// CudaDependencyTrees::hessian_product() with all memory from the caller, for CUDA graphs: see
 /// cuda_infer(). Cells beyond a sentence's length, up to max_n, are set to 0, as are all of a
-/// sentence without a tree; a sentence with another outcome has NaN. The gradient of the entropies is
-/// the product with the scores and the factor -1, and both come from one elimination.
+/// sentence without a tree; a sentence with another outcome has NaN. The gradient of the entropies
+/// is the product with the scores and the factor -1, and both come from one elimination.
 struct CudaHessian {
   CudaScores scores;  ///< The ids are not used.
   ConstCudaEdges direction;
