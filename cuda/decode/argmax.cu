@@ -67,27 +67,9 @@ __device__ bool fits(const Digits& digits, int n, int limbs) {
   return digits.unit == kNoUnit || bits < 64 * (limbs - 1);
 }
 
-// Values in shared memory, [modifier][head], which a warp that waits for each of them finds sooner.
-__device__ EdgeReader bring_near(const EdgeReader& values, int n, double* near) {
-  constexpr int kRows = 8;  // As in load().
-  for (int h0 = 0; h0 <= n; h0 += kRows) {
-    for (int m = 1 + lane_id(); m <= n; m += kWarp) {
-      double v[kRows];
-      values.read<kRows>(h0, 1, n, m, v);
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-        if (h0 + r <= n) near[m * (n + 1) + h0 + r] = v[r];
-      }
-    }
-  }
-  __syncwarp();
-  return EdgeReader(ConstCudaEdges{near, true, 0, 1, n + 1, nullptr}, 0, n);
-}
-
-// `near` may be null: values are read where they are.
 template <int kLimbs>
 __device__ CudaOutcome decode(const ArgmaxArgs& args, int b, int n, const Contracted& c,
-                              double* near, std::int32_t* heads) {
+                              std::int32_t* heads) {
   const bool probabilities = args.values.data != nullptr;
   const EdgeReader scores(args.batch, b, n);
   if (n < 0 || n > args.batch.max_n) return {kCudaBadLength, -1, -1};
@@ -97,8 +79,7 @@ __device__ CudaOutcome decode(const ArgmaxArgs& args, int b, int n, const Contra
     return {kBadScore, loaded.bad_cell / (n + 1), loaded.bad_cell % (n + 1)};
   }
   if (!probabilities && !fits(loaded.digits, n, kLimbs)) return {kCudaOutOfRange, -1, -1};
-  const EdgeReader given = probabilities ? EdgeReader(args.values, b, n) : scores;
-  const EdgeReader values = near == nullptr ? given : bring_near(given, n, near);
+  const EdgeReader values = probabilities ? EdgeReader(args.values, b, n) : scores;
   const int unit = probabilities ? kProbabilityUnit : loaded.digits.unit;
   const double largest = probabilities ? 1.0 : scalbn(1.0, loaded.digits.top);
   Contraction<kLimbs> contraction(c, values, n, args.batch.single(), unit, largest);
@@ -114,15 +95,15 @@ __device__ CudaOutcome decode(const ArgmaxArgs& args, int b, int n, const Contra
 }
 
 template <int kLimbs>
-__device__ void answer(const ArgmaxArgs& args, int b, unsigned char* vectors, unsigned char* large,
-                       double* near) {
+__device__ void answer(const ArgmaxArgs& args, int b, unsigned char* vectors,
+                       unsigned char* large) {
   std::int32_t* heads = args.out.heads + b * args.out.sentence_stride;
   const int n = args.batch.n(b);
   CudaOutcome outcome{kOk, -1, -1};
   if (args.known != nullptr) outcome = args.known[b];
   if (outcome.status == kOk) {
     const Contracted c(vectors, large, min(max(n, 0), args.batch.max_n), kLimbs);
-    outcome = decode<kLimbs>(args, b, n, c, near, heads);
+    outcome = decode<kLimbs>(args, b, n, c, heads);
   }
   const bool ok = outcome.status == kOk;
   for (int m = (ok ? n : 0) + lane_id(); m < args.batch.max_n; m += kWarp) heads[m] = -1;
@@ -132,13 +113,10 @@ __device__ void answer(const ArgmaxArgs& args, int b, unsigned char* vectors, un
 }
 
 // A block has one warp, so that sentences of any kind do not wait for one another.
-__global__ void __launch_bounds__(kWarp)
-    argmax_kernel(const __grid_constant__ ArgmaxArgs args, bool has_near) {
+__global__ void __launch_bounds__(kWarp) argmax_kernel(const __grid_constant__ ArgmaxArgs args) {
   extern __shared__ __align__(16) unsigned char memory[];
-  unsigned char* large = memory + Contracted::vector_bytes(args.batch.max_n);
-  unsigned char* near = large + Contracted::large_bytes(args.batch.max_n, kFewLimbs);
-  answer<kFewLimbs>(args, static_cast<int>(blockIdx.x), memory, large,
-                    has_near ? reinterpret_cast<double*>(near) : nullptr);
+  answer<kFewLimbs>(args, static_cast<int>(blockIdx.x), memory,
+                    memory + Contracted::vector_bytes(args.batch.max_n));
 }
 
 // The same with the matrix in a slot. With all limbs, for the sentences that a few did not do for.
@@ -150,25 +128,14 @@ __global__ void __launch_bounds__(kWarp)
   unsigned char* slot = args.slots + blockIdx.x * args.slot_bytes;
   for (int b = static_cast<int>(blockIdx.x); b < size; b += static_cast<int>(gridDim.x)) {
     if (kLimbs == kAllLimbs && args.outcomes[b].status != kCudaOutOfRange) continue;
-    answer<kLimbs>(args, b, memory, slot, nullptr);
+    answer<kLimbs>(args, b, memory, slot);
     __syncwarp();
   }
 }
 
-std::size_t shared_bytes(int max_n, bool with_near) {
-  const std::int64_t nodes = max_n + 1;
+std::size_t shared_bytes(int max_n) {
   return static_cast<std::size_t>(Contracted::vector_bytes(max_n) +
-                                  Contracted::large_bytes(max_n, kFewLimbs) +
-                                  (with_near ? 8 * nodes * nodes : 0));
-}
-
-// Whether a multiprocessor has room for its share of the sentences at once, or for enough of them.
-bool have_room(std::size_t size, std::size_t bytes, const Limits& limits) {
-  constexpr std::size_t kReserved = 1024;  // By the system, per block.
-  constexpr std::size_t kEnough = 16;
-  const auto multiprocessors = static_cast<std::size_t>(limits.multiprocessors);
-  const std::size_t share = (size + multiprocessors - 1) / multiprocessors;
-  return limits.most_shared / (bytes + kReserved) >= std::min(share, kEnough);
+                                  Contracted::large_bytes(max_n, kFewLimbs));
 }
 
 }  // namespace
@@ -188,11 +155,9 @@ void launch_argmax(const ArgmaxArgs& args, const Limits& limits, void* stream) {
   if (args.batch.size == 0) return;
   const auto vectors = static_cast<std::size_t>(Contracted::vector_bytes(args.batch.max_n));
   const auto slots = static_cast<unsigned>(args.slot_count);
-  const int n = args.batch.max_n;
-  if (shared_bytes(n, false) <= limits.most_shared) {
-    const bool near = have_room(args.batch.size, shared_bytes(n, true), limits);
-    launch(&argmax_kernel, static_cast<unsigned>(args.batch.size), kWarp, shared_bytes(n, near),
-           stream, args, near);
+  if (shared_bytes(args.batch.max_n) <= limits.most_shared) {
+    launch(&argmax_kernel, static_cast<unsigned>(args.batch.size), kWarp,
+           shared_bytes(args.batch.max_n), stream, args);
   } else {
     launch(&argmax_in_slots_kernel<kFewLimbs>, slots, kWarp, vectors, stream, args);
   }

@@ -24,7 +24,7 @@ inline constexpr int kStripRows = 32;
 inline constexpr int kTileDepth = 32;
 /// Between columns of the left-hand matrices: no multiple of 32 banks, but of 16 bytes.
 inline constexpr int kStripStride = kStripRows + 2;
-/// How many units of (n+1) 2^-52 max|v| the terms may amount to, a quarter of them.
+/// A quarter of the terms, in units of (n+1) max|v|, may be so much.
 inline constexpr double kMostTerms = 64;
 
 /// What a block has in shared memory.
