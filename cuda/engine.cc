@@ -107,10 +107,11 @@ void Cuda::Impl::hessian_product(const Batch& batch, const Known& known,
   in_pieces(
       batch, stream,
       [&](Arena& arena, const Batch& piece) {
+        CudaHessian asked;
+        asked.direction = cuda::slice(direction, piece.first);
+        asked.out = cuda::slice(out, piece.first);
         return kernels.take_hessian(arena, limits, piece, slice(known.summary, piece),
-                                    kept ? slice(known.factors, piece) : Factors(),
-                                    cuda::slice(direction, piece.first),
-                                    cuda::slice(out, piece.first));
+                                    kept ? slice(known.factors, piece) : Factors(), asked);
       },
       [&](const Batch&, const cuda::HessianQuestion& question) {
         if (!kept) eliminations.fetch_add(1, std::memory_order_relaxed);

@@ -54,9 +54,9 @@ InferenceArgs lay_out(Arena& arena, const CudaInference& question, const Limits&
 }
 
 HessianQuestion lay_out(Arena& arena, const CudaHessian& question, const Limits& limits) {
-  HessianQuestion args = kernels_of(question.scores.family)
-                             .take_hessian(arena, limits, Batch{question.scores, 0}, {}, {},
-                                           question.direction, question.out);
+  HessianQuestion args =
+      kernels_of(question.scores.family)
+          .take_hessian(arena, limits, Batch{question.scores, 0}, {}, {}, question);
   args.hessian.total = true;
   return args;
 }

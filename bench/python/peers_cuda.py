@@ -136,12 +136,13 @@ def gradients() -> None:
 
 
 def others() -> None:
-    print("\nOther calls from PyTorch, ms:\n")
-    print("| call | n | B | float32 | float64 |")
-    print("| --- | --- | --- | --- | --- |")
+    print("\nOther calls from PyTorch, ms; the floor is that of a gradient:\n")
+    print("| call | n | B | floor | float32 | float64 |")
+    print("| --- | --- | --- | --- | --- | --- |")
 
     def line(name: str, n: int, batch: int, make: Callable[[Tensor], Callable[[], Any]]) -> None:
-        row = [on_torch(make(scores_of(n, batch, dtype)), 40) for dtype in (torch.float32, torch.float64)]
+        row = [on_torch(step_of(Nothing.apply, scores_of(n, batch, torch.float32)), 40)]
+        row += [on_torch(make(scores_of(n, batch, dtype)), 40) for dtype in (torch.float32, torch.float64)]
         print(f"| {name} | {n} | {batch} | " + " | ".join(f"{t:.3f}" for t in row) + " |", flush=True)
 
     tt = taproot.torch

@@ -81,7 +81,8 @@ __device__ CudaOutcome decode(const ArgmaxArgs& args, int b, int n, const Contra
   if (!probabilities && !fits(loaded.digits, n, kLimbs)) return {kCudaOutOfRange, -1, -1};
   const EdgeReader values = probabilities ? EdgeReader(args.values, b, n) : scores;
   const int unit = probabilities ? kProbabilityUnit : loaded.digits.unit;
-  Contraction<kLimbs> contraction(c, values, n, args.batch.single(), unit);
+  const double largest = probabilities ? 1.0 : scalbn(1.0, loaded.digits.top);
+  Contraction<kLimbs> contraction(c, values, n, args.batch.single(), unit, largest);
   if (!contraction.run()) return {kNoTree, -1, -1};
   if (lane_id() == 0) contraction.expand(heads);
   __syncwarp();

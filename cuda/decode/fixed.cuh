@@ -76,6 +76,31 @@ struct Fixed {
     return high_a < high_b || (high_a == high_b && less);
   }
 
+  /// The sum of the scores alone, off by less than 2^-51 of itself. For few limbs, whose range is
+  /// that of double.
+  __device__ double rounded(int unit) const {
+    std::uint64_t sum[kLimbs];
+    std::uint64_t carry = limb[0] >> 63;  // The sum of the numbers below it is negative.
+#pragma unroll
+    for (int i = 1; i < kLimbs; ++i) {
+      sum[i] = limb[i] + carry;
+      carry = carry != 0 && sum[i] == 0 ? 1 : 0;
+    }
+    const bool negative = static_cast<std::int64_t>(sum[kLimbs - 1]) < 0;
+    carry = 1;
+#pragma unroll
+    for (int i = 1; i < kLimbs && negative; ++i) {
+      sum[i] = ~sum[i] + carry;
+      carry = carry != 0 && sum[i] == 0 ? 1 : 0;
+    }
+    double magnitude = 0;
+#pragma unroll
+    for (int i = kLimbs - 1; i > 0; --i) {
+      magnitude = fma(magnitude, 0x1p64, static_cast<double>(sum[i]));
+    }
+    return scalbn(negative ? -magnitude : magnitude, unit);
+  }
+
   __device__ Fixed from_lane(int step) const {
     Fixed other;
 #pragma unroll

@@ -113,7 +113,8 @@ __device__ void answer(const HessianArgs& a, int b, const FoldedChart<Dual<T>>& 
                                       direction, means, per_warp);
   if (!(scale > 0)) return fill_hessian(n, scale, target);
   write_product<T>(
-      c, n, [&](int h, int m) { return weight_of(weight, h, m); }, direction, scale, target);
+      c, n, [&](int h, int m) { return weight_of(weight, h, m); }, direction, scale * a.factor,
+      target);
 }
 
 template <Place kPlace>
@@ -159,19 +160,23 @@ __global__ void __launch_bounds__(kWideThreads)
 
 HessianQuestion take_hessian(Arena& arena, const Limits& limits, const Batch& batch,
                              const Summary& summary, const Factors& known,
-                             const ConstCudaEdges& direction, const CudaEdges& out) {
+                             const CudaHessian& asked) {
   HessianQuestion question;
   InferenceArgs& infer = question.infer;
   infer.batch = batch;
   infer.eliminate = known.weights == nullptr;
   infer.summary = infer.eliminate ? take_summary(arena, batch) : summary;
   infer.summary.entropy = nullptr;
+  if (asked.outcomes != nullptr) infer.summary.outcomes = asked.outcomes;
+  infer.entropy = asked.entropy;
+  infer.reverse = infer.total = asked.entropy.data != nullptr;
   take_infer_memory(arena, limits, infer);
   HessianArgs& h = question.hessian;
   h.batch = batch;
   h.summary = infer.summary;
-  h.direction = direction;
-  h.out = out;
+  h.direction = asked.direction;
+  h.out = asked.out;
+  h.factor = asked.factor;
   const ChartBlock block(batch, limits, sizeof(Dual<double>));
   h.values = reinterpret_cast<double*>(block.take(arena));
   h.wide = take_wide_slots(arena, limits, batch, kWideSquares);

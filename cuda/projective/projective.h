@@ -23,7 +23,7 @@ void infer(InferenceArgs args, Precision precision, const Limits& limits, void* 
 
 HessianQuestion take_hessian(Arena& arena, const Limits& limits, const Batch& batch,
                              const Summary& summary, const Factors& known,
-                             const ConstCudaEdges& direction, const CudaEdges& out);
+                             const CudaHessian& asked);
 void hessian_product(const HessianQuestion& question, const Limits& limits, void* stream);
 
 void take_divergence_memory(Arena& arena, const Limits& limits, DivergenceArgs& args);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cuda/core/launch.h"
+#include "cuda/core/sentences.cuh"
 #include "cuda/query/hessian.cuh"
 
 namespace taproot::cuda {
@@ -42,18 +43,15 @@ __device__ void copy(int n, const double* from, double* to) {
   }
 }
 
-__global__ void __launch_bounds__(kMostThreads)
-    hessian_kernel(const __grid_constant__ HessianArgs a, Shared shared) {
-  extern __shared__ __align__(16) unsigned char memory[];
-  __shared__ double per_warp[kMostWarps];
-  const int b = static_cast<int>(blockIdx.x);
+__device__ void answer(const HessianArgs& a, const Shared& shared, int b, unsigned char* memory,
+                       double* per_warp) {
   const std::int32_t status = a.summary.outcomes[b].status;
-  if (a.total) complete_hessian(a, b, status);
+  if (a.total && a.by_tangents == nullptr) complete_hessian(a, b, status);
   if (status != kOk || a.summary.scalar[b] != kInDouble) return;
   const int n = a.batch.n(b);
   const std::int64_t nodes = a.batch.nodes();
   const std::int64_t at = a.factors.at(b, nodes);
-  const std::int64_t square = nodes * nodes * b;
+  const std::int64_t slot = nodes * nodes * blockIdx.x;
   HessianRows<double> rows{};
   rows.share = reinterpret_cast<double*>(memory);
   rows.dshare = rows.share + n + 1;
@@ -76,10 +74,10 @@ __global__ void __launch_bounds__(kMostThreads)
                                          a.factors.pivots + nodes * b,
                                          a.factors.order + nodes * b,
                                          position,
-                                         a.gradient + square,
-                                         a.values + square,
-                                         a.tangent + square,
-                                         a.gradient_tangent + square};
+                                         a.gradient + nodes * nodes * b,
+                                         a.values + slot,
+                                         a.tangent + slot,
+                                         a.gradient_tangent + slot};
   HessianSentence<double, KeptWeights> first = s;
   if (shared.matrices > 0) {
     first.tangent = place(0);
@@ -108,7 +106,7 @@ __global__ void __launch_bounds__(kMostThreads)
     second.gradient = place(1);
     second.gradient_tangent = place(0);
   }
-  write_hessian(first, second, rows, scale, target, [&] {
+  write_hessian(first, second, rows, scale * a.factor, target, [&] {
     if (!in_turns) return;
     copy(n, first.tangent, s.tangent);
     copy(n, s.gradient, place(1));
@@ -116,22 +114,47 @@ __global__ void __launch_bounds__(kMostThreads)
   });
 }
 
-}  // namespace
+__global__ void __launch_bounds__(kMostThreads)
+    hessian_kernel(const __grid_constant__ HessianArgs a, Shared shared) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  __shared__ double per_warp[kMostWarps];
+  for_sentences(
+      static_cast<int>(a.batch.size),
+      [&](int b) { return a.by_tangents == nullptr || a.by_tangents[b] != 0; },
+      [&](int b) { answer(a, shared, b, memory, per_warp); });
+}
 
-void launch_hessian(const HessianArgs& args, std::size_t most_shared, void* stream) {
-  if (args.batch.size == 0) return;
-  const int n = args.batch.max_n;
-  const int threads = n < 32 ? 128 : n < 64 ? 256 : kMostThreads;
+int threads_of(int n) { return n < 32 ? 128 : n < 64 ? 256 : kMostThreads; }
+
+Shared shared_of(int n, std::size_t most_shared) {
   const auto fits = [&](const Shared& shared) {
     return shared.doubles(n) * sizeof(double) <= most_shared;
   };
   // Short sentences leave their values in global memory, so that more of them fit at once.
-  Shared shared{threads / kWarp, n < 32 ? kMatrices - 1 : kMatrices};
+  Shared shared{threads_of(n) / kWarp, n < 32 ? kMatrices - 1 : kMatrices};
   for (const int fewer : {kMatrices - 1, 2, 0}) {
     if (!fits(shared)) shared.matrices = std::min(shared.matrices, fewer);
   }
   while (shared.parts > 1 && !fits(shared)) --shared.parts;
-  launch(&hessian_kernel, static_cast<unsigned>(args.batch.size), static_cast<unsigned>(threads),
+  return shared;
+}
+
+}  // namespace
+
+int hessian_slots(const Batch& batch, const Limits& limits) {
+  const std::size_t bytes =
+      shared_of(batch.max_n, limits.most_shared).doubles(batch.max_n) * sizeof(double);
+  const auto threads = static_cast<std::size_t>(threads_of(batch.max_n));
+  const std::size_t blocks = std::clamp<std::size_t>(limits.most_shared / bytes, 1, 2048 / threads);
+  return static_cast<int>(
+      std::min(batch.size, blocks * static_cast<std::size_t>(limits.multiprocessors)));
+}
+
+void launch_hessian(const HessianArgs& args, const Limits& limits, void* stream) {
+  if (args.batch.size == 0) return;
+  const int n = args.batch.max_n;
+  const Shared shared = shared_of(n, limits.most_shared);
+  launch(&hessian_kernel, static_cast<unsigned>(args.slots), static_cast<unsigned>(threads_of(n)),
          shared.doubles(n) * sizeof(double), stream, args, shared);
 }
 

@@ -300,7 +300,7 @@ __device__ inline void infer_sentence(const InferenceArgs& args, int b, unsigned
   } else {
     gradient<T, kChunk>(n, out.single(), w);
   }
-  if (args.gradient != nullptr) {  // For a Hessian, which needs nothing else.
+  if (args.gradient != nullptr) {  // For a Hessian.
     double* to = out.gradient();
     for (int m = 1 + warp_id(); m <= n; m += warp_count()) {
       T* row = w.row(m);
@@ -308,7 +308,8 @@ __device__ inline void infer_sentence(const InferenceArgs& args, int b, unsigned
       __syncwarp();
       write_row(row, m, n, to);
     }
-    return;
+    if (args.entropy.data == nullptr) return;
+    __syncthreads();
   }
   const MarginalWriter writer(args, out, block.v.scale, facts.root_scale);
   // Two rows of several weights are on their way from memory at the same time. Sums are taken row

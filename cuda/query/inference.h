@@ -39,7 +39,7 @@ struct InferenceArgs {
   /// sentence's length 0.
   bool total = false;
   /// G: [size][(max_n+1)^2], otherwise like the factors. If not null, the reverse pass writes this
-  /// alone.
+  /// and entropies alone.
   double* gradient = nullptr;
   void* matrices = nullptr;  ///< For sentences that shared memory cannot hold.
   std::int64_t matrix_stride = 0;

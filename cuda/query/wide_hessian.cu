@@ -53,7 +53,7 @@ __device__ void answer(const HessianArgs& args, int b, unsigned char* memory, Wi
   const double scale = load_values(scores, EdgeReader(args.direction, b, n), s, weights, per_warp,
                                    reinterpret_cast<std::uint8_t*>(block.v.keys));
   if (!(scale > 0)) return fill_hessian(n, scale, target);
-  write_hessian(s, s, rows, scale, target, [] {});
+  write_hessian(s, s, rows, scale * args.factor, target, [] {});
 }
 
 __global__ void __launch_bounds__(kWideThreads)

@@ -290,11 +290,15 @@ TAPROOT_API void cuda_infer(const CudaInference& question, void* workspace,
 
 /// CudaDependencyTrees::hessian_product() with all memory from the caller, for CUDA graphs: see
 /// cuda_infer(). Cells beyond a sentence's length, up to max_n, are set to 0, as are all of a
-/// sentence without a tree; a sentence with another outcome has NaN.
+/// sentence without a tree; a sentence with another outcome has NaN. The gradient of the entropies
+/// is the product with the scores and the factor -1, and both come from one elimination.
 struct CudaHessian {
   CudaScores scores;  ///< The ids are not used.
   ConstCudaEdges direction;
   CudaEdges out;
+  double factor = 1;                ///< What the product is multiplied by.
+  CudaNumbers entropy;              ///< Without data: not wanted.
+  CudaOutcome* outcomes = nullptr;  ///< [size]; may be null, and must be without entropies.
 };
 TAPROOT_API std::size_t cuda_hessian_bytes(const CudaHessian& question);
 TAPROOT_API void cuda_hessian_product(const CudaHessian& question, void* workspace,

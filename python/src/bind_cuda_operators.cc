@@ -82,9 +82,10 @@ void infer(Address data, bool is_double, std::size_t size, int max_n,
   cuda_infer(question, at(workspace), bytes, at(stream));
 }
 
-std::size_t hessian_bytes(bool is_double, std::size_t size, int max_n, int kind) {
+std::size_t hessian_bytes(bool is_double, std::size_t size, int max_n, int kind, bool entropy) {
   CudaHessian question;
   question.scores = scores_of(is_double, size, max_n, kind);
+  if (entropy) question.entropy.data = at(256);
   return cuda_hessian_bytes(question);
 }
 
@@ -100,6 +101,26 @@ void hessian_product(Address data, bool is_double, std::size_t size, int max_n,
                               modifier_stride, words, kind);
   question.direction = {at(direction), direction_is_double, side * side, side, 1, nullptr};
   question.out = {at(out), out_is_double, side * side, side, 1, nullptr};
+  const Released released;
+  cuda_hessian_product(question, at(workspace), bytes, at(stream));
+}
+
+// Entropies and their gradients, which are contiguous, in the type of the scores.
+void entropy_and_slope(Address data, bool is_double, std::size_t size, int max_n,
+                       std::ptrdiff_t sentence_stride, std::ptrdiff_t head_stride,
+                       std::ptrdiff_t modifier_stride, Address words, int kind, Address entropy,
+                       Address slope, Address outcomes, Address workspace, std::size_t bytes,
+                       Address stream) {
+  const std::ptrdiff_t side = max_n + 1;
+  CudaHessian question;
+  question.scores = scores_at(data, is_double, size, max_n, sentence_stride, head_stride,
+                              modifier_stride, words, kind);
+  question.direction = {at(data),    is_double,       sentence_stride,
+                        head_stride, modifier_stride, nullptr};
+  question.factor = -1;
+  question.out = {at(slope), is_double, side * side, side, 1, nullptr};
+  question.entropy = {at(entropy), is_double, 1};
+  question.outcomes = at<CudaOutcome>(outcomes);
   const Released released;
   cuda_hessian_product(question, at(workspace), bytes, at(stream));
 }
@@ -131,6 +152,7 @@ void init_cuda_operators(nb::module_& m) {
   m.def("cuda_infer", &infer);
   m.def("cuda_hessian_bytes", &hessian_bytes);
   m.def("cuda_hessian_product", &hessian_product);
+  m.def("cuda_entropy_and_slope", &entropy_and_slope);
   m.def("cuda_argmax_bytes", &argmax_bytes);
   m.def("cuda_argmax", &argmax);
 }

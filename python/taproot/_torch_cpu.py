@@ -31,8 +31,8 @@ def flat_matrices(scores: Tensor, name: str, axes: int = 2) -> np.ndarray[Any, A
     return array if array.ndim == axes + 1 else array.reshape((-1, *array.shape[array.ndim - axes :]))
 
 
-# log Z, entropies, marginals and log p; None is what was not asked for.
-Answers = tuple[Tensor, Tensor | None, Tensor | None, Tensor | None]
+# log Z, marginals and log p; None is what was not asked for.
+Answers = tuple[Tensor, Tensor | None, Tensor | None]
 
 
 class CpuTrees:
@@ -42,6 +42,7 @@ class CpuTrees:
         self._batch = scores.shape[:-2]
         self._side = scores.shape[-1]
         self._dtype = scores.dtype
+        self._scores = scores.detach()
         self.decoder = _distribution.DependencyTrees(
             flat_matrices(scores, "scores"),
             None if words is None else words.reshape(-1).numpy(),
@@ -55,8 +56,8 @@ class CpuTrees:
     def _tensor(self, values: Any, shape: tuple[int, ...]) -> Tensor:
         return torch.from_numpy(values.reshape(shape)).to(self._dtype)
 
-    def infer(self, heads: Tensor | None, entropy: bool, marginals: bool) -> Answers:
-        """log Z (...), entropies (...), marginals (..., N+1, N+1) and log p (k, ...) of heads (k, ..., N)."""
+    def infer(self, heads: Tensor | None, marginals: bool) -> Answers:
+        """log Z (...), marginals (..., N+1, N+1) and log p (k, ...) of heads (k, ..., N)."""
         trees = self.decoder
         p = trees.marginals() if marginals else None  # First: one pass finds log Z, too.
         log_z = trees.log_partition()
@@ -66,9 +67,13 @@ class CpuTrees:
                 if p is not None:
                     p[b] = 0
         found = self._tensor(log_z, self._batch)
-        of_entropy = self._tensor(trees.entropy(), self._batch) if entropy else None
         of_edges = None if p is None else self._tensor(p, (*self._batch, self._side, self._side))
-        return found, of_entropy, of_edges, None if heads is None else self._log_prob(heads)
+        return found, of_edges, None if heads is None else self._log_prob(heads)
+
+    def entropy(self, slope: bool) -> tuple[Tensor, Tensor | None]:
+        """Entropies (...), and their gradients (..., N+1, N+1)."""
+        found = self._tensor(self.decoder.entropy(), self._batch)
+        return found, self.hessian_product(-self._scores) if slope else None
 
     def log_prob(self, heads: Tensor, slope: bool) -> tuple[Tensor, Tensor | None]:
         """log p (...) of heads (..., N), and its gradient (..., N+1, N+1)."""

@@ -86,7 +86,9 @@ class CudaTrees:
         _require_cuda(scores.device)
         self._batch = scores.shape[:-2]
         self._n = scores.shape[-1] - 1
-        scores = scores.detach().resolve_neg()
+        scores = scores.detach()
+        if scores.is_neg():
+            scores = scores.resolve_neg()
         self._scores = scores if scores.ndim == 3 else scores.reshape(-1, self._n + 1, self._n + 1)
         self._words: Tensor | None = None
         if words is not None:
@@ -138,14 +140,18 @@ class CudaTrees:
         workspace = torch.empty(count, dtype=torch.uint8, device=scores.device)
         function(*arguments, workspace.data_ptr(), count, self._stream)
 
-    def infer(self, heads: Tensor | None, entropy: bool, marginals: bool, slope: bool = False) -> Answers:
-        """log Z (...), entropies (...), marginals (..., N+1, N+1) and log p (k, ...) of heads (k, ..., N).
+    def infer(self, heads: Tensor | None, marginals: bool, slope: bool = False) -> Answers:
+        """log Z (...), marginals (..., N+1, N+1) and log p (k, ...) of heads (k, ..., N).
 
         With `slope` the gradient of the first tree's log p takes the place of the marginals.
         """
+        log_z = self._empty(self._batch, self._scores.dtype)
+        return self._infer(heads, log_z, None, marginals, slope)
+
+    def _infer(
+        self, heads: Tensor | None, log_z: Tensor | None, entropy: Tensor | None, marginals: bool, slope: bool = False
+    ) -> Any:
         dtype, scores = self._scores.dtype, self._scores
-        log_z = self._empty(self._batch, dtype)
-        h = self._empty(self._batch, dtype) if entropy else None
         p = self._empty((*self._batch, self._n + 1, self._n + 1), dtype) if marginals else None
         outcomes = self._empty((len(scores), 3), torch.int32) if self._check else None
         log_prob, trees = None, None
@@ -156,10 +162,10 @@ class CudaTrees:
         self._call(
             _taproot.cuda_infer,
             _infer_bytes,
-            (entropy, marginals),
+            (entropy is not None, marginals),
             *self._question(),
-            log_z.data_ptr(),
-            0 if h is None else h.data_ptr(),
+            0 if log_z is None else log_z.data_ptr(),
+            0 if entropy is None else entropy.data_ptr(),
             0 if p is None else p.data_ptr(),
             side * side,
             side,
@@ -172,11 +178,11 @@ class CudaTrees:
         )
         if outcomes is not None:
             self._out_of_range(outcomes)
-        return log_z, h, p, None if log_prob is None else log_prob.to(dtype)
+        return log_z, p, None if log_prob is None else log_prob.to(dtype)
 
     def log_prob(self, heads: Tensor, slope: bool) -> tuple[Tensor, Tensor | None]:
         """log p (...) of heads (..., N), and its gradient (..., N+1, N+1)."""
-        _, _, of_edges, log_prob = self.infer(heads[None], False, slope, slope)
+        _, of_edges, log_prob = self.infer(heads[None], slope, slope)
         assert log_prob is not None
         return log_prob[0], of_edges
 
@@ -193,7 +199,7 @@ class CudaTrees:
         self._call(
             _taproot.cuda_hessian_product,
             _hessian_bytes,
-            (),
+            (False,),
             *self._question(),
             direction.data_ptr(),
             direction.dtype == torch.float64,
@@ -201,6 +207,28 @@ class CudaTrees:
             out.dtype == torch.float64,
         )
         return out
+
+    def entropy(self, slope: bool) -> tuple[Tensor, Tensor | None]:
+        """Entropies (...), and their gradients (..., N+1, N+1) from the same elimination."""
+        scores = self._scores
+        found = self._empty(self._batch, scores.dtype)
+        if not slope:
+            self._infer(None, None, found, False)
+            return found, None
+        of_edges = self._empty((*self._batch, self._n + 1, self._n + 1), scores.dtype)
+        outcomes = self._empty((len(scores), 3), torch.int32) if self._check else None
+        self._call(
+            _taproot.cuda_entropy_and_slope,
+            _hessian_bytes,
+            (True,),
+            *self._question(),
+            found.data_ptr(),
+            of_edges.data_ptr(),
+            0 if outcomes is None else outcomes.data_ptr(),
+        )
+        if outcomes is not None:
+            self._out_of_range(outcomes)
+        return found, of_edges
 
     def argmax(self) -> Tensor:
         """The best trees, [B, N], of -1 where a sentence has none."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators of ``taproot.torch``: differentiable functions of scores (..., N+1, N+1), with ROOT first.
 
-There are four: ``infer``, which has log Z, entropies, marginals and log p of given trees from one elimination;
-``log_prob``, which has log p of one tree per sentence with its gradient, as a loss needs it; ``hessian_product``, which
-is the derivative of the marginals; and ``divergence``. Each is written once, as what it
+There are five: ``infer``, which has log Z, marginals and log p of given trees from one elimination; ``log_prob`` and
+``entropy``, which have log p of one tree per sentence and the entropy with their gradients, as a loss needs them;
+``hessian_product``, which is the derivative of the marginals; and ``divergence``. Each is written once, as what it
 computes, what it saves and how it goes back, and has three forms: an ``autograd.Function`` for programs that run line
 by line, which costs little; one that works within ``torch.func``; and an operator of ``torch.library``, with its shapes
 known beforehand, for ``torch.compile``.
@@ -36,7 +36,7 @@ def kind_of(root: Root, projective: bool) -> int:
 def factor(scores: Tensor, words: Tensor | None, kind: int, check: bool) -> Trees:
     """The distributions of the scores. If `check`, a sentence without an answer raises an exception."""
     if scores.device.type == "cuda":
-        return CudaTrees(scores.detach(), words, kind, check)
+        return CudaTrees(scores, words, kind, check)
     return CpuTrees(scores, words, *root_and_family(kind), check)
 
 
@@ -51,7 +51,7 @@ def _made(trees: Any, scores: Tensor, words: Tensor | None, kind: int) -> Any:
 
 def _spread(grad: Tensor) -> Tensor:
     """One number per sentence against a matrix per sentence."""
-    return grad[..., None, None]
+    return grad.unsqueeze(-1).unsqueeze(-1)  # An index would cost twice as much.
 
 
 def _in_front(tensor: Any, axis: int | None, size: int, to: int = 0) -> Any:
@@ -155,44 +155,40 @@ class Operator:
         return self._eager(*arguments, trees)
 
 
-# infer(scores, heads, words, kind, entropy, marginals): log Z (...), entropies (...), marginals (..., N+1, N+1) and
-# log p (k, ...) of heads (k, ..., N). What is not asked for is None.
+# infer(scores, heads, words, kind, marginals): log Z (...), marginals (..., N+1, N+1) and log p (k, ...) of heads
+# (k, ..., N). What is not asked for is None.
 
 
 def _infer(
-    scores: Tensor, heads: Tensor | None, words: Tensor | None, kind: int, entropy: bool, marginals: bool, trees: Any
+    scores: Tensor, heads: Tensor | None, words: Tensor | None, kind: int, marginals: bool, trees: Any
 ) -> Answers:
-    found: Answers = _made(trees, scores, words, kind).infer(heads, entropy, marginals)
+    found: Answers = _made(trees, scores, words, kind).infer(heads, marginals)
     return found
 
 
 def _infer_shapes(
-    scores: Tensor, heads: Tensor | None, words: Tensor | None, kind: int, entropy: bool, marginals: bool
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    batch = scores.shape[:-2]
+    scores: Tensor, heads: Tensor | None, words: Tensor | None, kind: int, marginals: bool
+) -> tuple[Tensor, Tensor, Tensor]:
     return (
-        scores.new_empty(batch),
-        scores.new_empty(batch if entropy else (0,)),
+        scores.new_empty(scores.shape[:-2]),
         torch.empty_like(scores, memory_format=torch.contiguous_format) if marginals else scores.new_empty(0),
         scores.new_empty((0,) if heads is None else heads.shape[:-1]),
     )
 
 
 def _save_infer(ctx: Any, inputs: Any, output: Any) -> None:
-    scores, heads, words, kind, entropy, marginals = inputs
-    log_prob = None if heads is None else output[3]
-    ctx.save_for_backward(scores, heads, words, output[2], log_prob)
-    ctx.kind, ctx.entropy, ctx.marginals = kind, entropy, marginals
+    scores, heads, words, kind, marginals = inputs
+    log_prob = None if heads is None else output[2]
+    ctx.save_for_backward(scores, heads, words, output[1], log_prob)
+    ctx.kind, ctx.marginals = kind, marginals
 
 
 def _infer_backward(
-    ctx: Any, of_log_z: Tensor | None, of_entropy: Tensor | None, of_marginals: Tensor | None, of_trees: Tensor | None
-) -> tuple[Tensor | None, None, None, None, None, None]:
+    ctx: Any, of_log_z: Tensor | None, of_marginals: Tensor | None, of_trees: Tensor | None
+) -> tuple[Tensor | None, None, None, None, None]:
     scores, heads, words, p, log_prob = ctx.saved_tensors
-    if of_log_z is not None and ctx.marginals and of_entropy is of_marginals is of_trees is None:
-        return _spread(of_log_z) * p, None, None, None, None, None  # A training step needs no more.
-    of_entropy = of_entropy if ctx.entropy else None
-    of_marginals = of_marginals if ctx.marginals else None
+    if of_log_z is not None and ctx.marginals and of_marginals is of_trees is None:
+        return _spread(of_log_z) * p, None, None, None, None  # A training step needs no more.
     total, slope = of_log_z, None
     if heads is not None and of_trees is not None:
         is_tree = log_prob.isfinite()
@@ -204,20 +200,15 @@ def _infer_backward(
         slope = torch.where(_spread(lost), torch.nan, slope)
     if total is not None:
         if not ctx.marginals:  # Nobody had said that there would be a gradient.
-            p = infer(scores, None, words, ctx.kind, False, True, trees=ctx.trees, eager=ctx.eager)[2]
+            p = infer(scores, None, words, ctx.kind, True, trees=ctx.trees, eager=ctx.eager)[1]
         of_p = _spread(total) * p
         slope = of_p if slope is None else slope + of_p
-    if of_marginals is not None or of_entropy is not None:
-        direction = None if of_marginals is None else of_marginals.double()
-        if of_entropy is not None:  # The gradient of the entropy is -H S.
-            of_scores = scores.detach() * _spread(-of_entropy.double())
-            direction = of_scores if direction is None else direction + of_scores
-        assert direction is not None
-        moved = differentiated(scores, direction, words, ctx.kind, ctx.trees, ctx.eager)
+    if of_marginals is not None and ctx.marginals:
+        moved = differentiated(scores, of_marginals.double(), words, ctx.kind, ctx.trees, ctx.eager)
         slope = moved if slope is None else slope + moved
     if slope is not None:
         slope = slope.to(scores.dtype)
-    return slope, None, None, None, None, None
+    return slope, None, None, None, None
 
 
 def _edges(scores: Tensor, heads: Tensor, words: Tensor | None, is_tree: Tensor, of_trees: Tensor) -> Tensor:
@@ -234,21 +225,19 @@ def _edges(scores: Tensor, heads: Tensor, words: Tensor | None, is_tree: Tensor,
 
 
 def _infer_over_batch(size: int, axes: Any, *arguments: Any) -> Any:
-    scores, heads, words, kind, entropy, marginals = arguments
+    scores, heads, words, kind, marginals = arguments
     moved = (
         _in_front(scores, axes[0], size),
         _in_front(heads, axes[1], size, 1),
         _in_front(words, axes[2], size),
         kind,
-        entropy,
         marginals,
     )
-    return moved, (0, 0 if entropy else None, 0 if marginals else None, None if heads is None else 1)
+    return moved, (0, 0 if marginals else None, None if heads is None else 1)
 
 
 infer = Operator(
-    "infer(Tensor scores, Tensor? heads, Tensor? words, int kind, bool entropy, bool marginals) "
-    "-> (Tensor, Tensor, Tensor, Tensor)",
+    "infer(Tensor scores, Tensor? heads, Tensor? words, int kind, bool marginals) -> (Tensor, Tensor, Tensor)",
     _infer,
     _infer_shapes,
     _save_infer,
@@ -313,6 +302,54 @@ log_prob = Operator(
 )
 
 
+# entropy(scores, words, kind, slope): the entropies (...) and, if there will be a gradient, that gradient
+# (..., N+1, N+1), which is minus the Hessian of log Z times the scores.
+
+
+def _entropy(
+    scores: Tensor, words: Tensor | None, kind: int, slope: bool, trees: Any
+) -> tuple[Tensor, Tensor | None]:
+    found: tuple[Tensor, Tensor | None] = _made(trees, scores, words, kind).entropy(slope)
+    return found
+
+
+def _entropy_shapes(scores: Tensor, words: Tensor | None, kind: int, slope: bool) -> tuple[Tensor, Tensor]:
+    return scores.new_empty(scores.shape[:-2]), scores.new_empty(scores.shape if slope else (0,))
+
+
+def _save_entropy(ctx: Any, inputs: Any, output: Any) -> None:
+    scores, words, kind, slope = inputs
+    ctx.save_for_backward(scores, words, output[1])
+    ctx.kind, ctx.slope = kind, slope
+
+
+def _entropy_backward(
+    ctx: Any, of_entropy: Tensor | None, of_slope: Tensor | None
+) -> tuple[Tensor | None, None, None, None]:
+    if of_slope is not None and ctx.slope:
+        raise NotImplementedError(_ONE_MORE)
+    scores, words, slope = ctx.saved_tensors
+    if of_entropy is None:
+        return None, None, None, None
+    if not ctx.slope:  # Nobody had said that there would be a gradient.
+        slope = entropy(scores, words, ctx.kind, True, trees=ctx.trees, eager=ctx.eager)[1]
+    return _spread(of_entropy) * slope, None, None, None
+
+
+def _entropy_over_batch(size: int, axes: Any, scores: Tensor, words: Any, kind: int, slope: bool) -> Any:
+    return (*_all_in_front(size, axes, scores, words), kind, slope), (0, 0 if slope else None)
+
+
+entropy = Operator(
+    "entropy(Tensor scores, Tensor? words, int kind, bool slope) -> (Tensor, Tensor)",
+    _entropy,
+    _entropy_shapes,
+    _save_entropy,
+    _entropy_backward,
+    _entropy_over_batch,
+)
+
+
 # hessian_product(scores, vector, words, kind): linear in the vector, and symmetric.
 
 
@@ -350,6 +387,12 @@ hessian_product = Operator(
 )
 
 
+_ONE_MORE = (
+    "log_partition and log_prob can be differentiated twice, marginals, entropy and the divergences once: "
+    "this asks for one more"
+)
+
+
 class _Last(torch.autograd.Function):
     """The scores as they are, but not to be differentiated."""
 
@@ -365,10 +408,7 @@ class _Last(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Tensor:
-        raise NotImplementedError(
-            "log_partition and log_prob can be differentiated twice, marginals, entropy and the divergences once: "
-            "this asks for one more"
-        )
+        raise NotImplementedError(_ONE_MORE)
 
 
 def differentiated(
@@ -413,7 +453,7 @@ def _divergence_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor 
         of_scores = (-_spread(grad) * moved).to(scores.dtype)
     if ctx.needs_input_grad[1]:
         of_p, of_q = (
-            infer(s.double(), None, words, kind, False, True, eager=ctx.eager)[2]
+            infer(s.double(), None, words, kind, True, eager=ctx.eager)[1]
             for s, kind in ((scores, ctx.kind), (other, ctx.other_kind))
         )
         of_other = (_spread(grad) * (of_q - of_p)).to(other.dtype)

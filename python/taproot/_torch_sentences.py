@@ -175,25 +175,28 @@ class Sentences:
         itself = torch.eye(self.n + 1, dtype=torch.bool, device=self._given.device)
         return heads[..., :, None] & modifiers[..., None, :] & ~itself
 
-    def _infer(self, scores: Tensor, heads: Tensor | None, entropy: bool, marginals: bool) -> Any:
+    def _infer(self, scores: Tensor, heads: Tensor | None, marginals: bool) -> Any:
         """The operator, with marginals too if they are the gradient of what is asked for."""
-        slope = (heads is not None or not entropy) and torch.is_grad_enabled() and scores.requires_grad
-        return operators.infer(scores, heads, self.words, self._kind, entropy, marginals or slope, trees=self.trees)
+        slope = torch.is_grad_enabled() and scores.requires_grad
+        return operators.infer(scores, heads, self.words, self._kind, marginals or slope, trees=self.trees)
 
     def marginals(self) -> Tensor:
         """In our layout."""
-        return self._infer(self.parts().scores, None, False, True)[2].to(self.dtype)
+        return self._infer(self.parts().scores, None, True)[1].to(self.dtype)
 
     def _exact_marginals(self) -> Tensor:
         """The same to be summed: on the CPU in float64, as they were found."""
         scores = self.parts().scores
-        return self._infer(scores if scores.is_cuda else scores.double(), None, False, True)[2]
+        return self._infer(scores if scores.is_cuda else scores.double(), None, True)[1]
 
     def log_partition(self) -> Tensor:
-        return self._infer(self.parts().scores, None, False, False)[0].to(self.dtype)
+        return self._infer(self.parts().scores, None, False)[0].to(self.dtype)
 
     def entropy(self) -> Tensor:
-        return self._infer(self.parts().scores, None, True, False)[1].to(self.dtype)
+        scores = self.parts().scores
+        # On the CPU the gradient costs more than the entropy, and waits until it is asked for.
+        slope = scores.is_cuda and torch.is_grad_enabled() and scores.requires_grad
+        return operators.entropy(scores, self.words, self._kind, slope, trees=self.trees)[0].to(self.dtype)
 
     def root_marginals(self) -> Tensor:
         if self.trees is None:
@@ -252,7 +255,7 @@ class Sentences:
         if of_labels is None or total is None:
             raise ValueError("label_marginals needs label_scores")
         given_edge = torch.where(self._possible[..., None], of_labels - total[..., None], -torch.inf).exp()
-        return (self._infer(scores, None, False, True)[2][..., None] * given_edge).to(self.dtype)
+        return (self._infer(scores, None, True)[1][..., None] * given_edge).to(self.dtype)
 
     def divergence(self, other: Sentences, name: str) -> Tensor:
         same = self.root == other.root and self.batch == other.batch and self.n == other.n
@@ -276,7 +279,7 @@ class Sentences:
                 found = operators.log_prob(parts.scores, own, self.words, self._kind, slope, trees=self.trees)[0]
             else:
                 trees = own.reshape((leading.numel(), *self.batch, self.n))
-                found = self._infer(parts.scores, trees, False, False)[3].reshape((*leading, *self.batch))
+                found = self._infer(parts.scores, trees, False)[2].reshape((*leading, *self.batch))
         except ValueError:
             if not self.check:
                 raise

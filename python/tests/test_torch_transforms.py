@@ -82,8 +82,10 @@ def test_the_operators_are_registered_rightly() -> None:
     words = torch.tensor([[4, 2, 3], [1, 4, 4]], dtype=torch.int32)
     heads = tt.DependencyTrees(x.detach(), words).sample((2,), seed=0)
     operators = torch.ops.taproot
-    for entropy, marginals, trees in ((False, False, None), (True, False, None), (False, True, heads)):
-        torch.library.opcheck(operators.infer.default, (x, trees, words, 0, entropy, marginals))
+    for marginals, trees in ((False, None), (True, heads)):
+        torch.library.opcheck(operators.infer.default, (x, trees, words, 0, marginals))
+    torch.library.opcheck(operators.entropy.default, (x, words, 1, False))
+    torch.library.opcheck(operators.entropy.default, (x.detach(), words, 2, True))
     for slope in (False, True):
         torch.library.opcheck(operators.log_prob.default, (x, heads[0], words, 1, slope))
     torch.library.opcheck(operators.hessian_product.default, (x.detach(), y, words, 3))

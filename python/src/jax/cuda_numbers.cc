@@ -53,10 +53,12 @@ void log_partition_and_marginals(const CudaCall& call) {
   infer(call, batch, question);
 }
 
-// The product of the Hessian with a matrix per sentence, in float64 whatever the scores are.
+// The product of the Hessian with a matrix per sentence, in float64 whatever the scores are, and
+// entropies where there is memory for them.
 void write_product(const CudaCall& call, const Batch& batch, const ffi::AnyBuffer& vector,
-                   const ffi::AnyBuffer& result) {
+                   const ffi::AnyBuffer& result, const CudaNumbers& entropy = {}) {
   CudaHessian question;
+  question.entropy = entropy;
   question.scores = scores_of(batch);
   question.direction = edges_of<ConstCudaEdges>(batch, vector);
   question.out = edges_of<CudaEdges>(batch, result);
@@ -73,8 +75,7 @@ void hessian_product(const CudaCall& call) {
 void entropy_and_product(const CudaCall& call) {
   const Batch batch = batch_of(call);
   if (batch.size * batch.row() == 0) return call.lose();
-  entropy(call);
-  write_product(call, batch, call.operand(0), call.result(1));
+  write_product(call, batch, call.operand(0), call.result(1), numbers_of(call.result(0)));
 }
 
 // The device writes outcomes as three integers.
