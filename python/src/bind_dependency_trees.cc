@@ -164,6 +164,19 @@ Failures ask_marginals(Core& core, Doubles out) {
               out.data(), size);
 }
 
+// Both from one pass. log_z has an entry per sentence.
+Failures ask_log_partition_and_marginals(Core& core, Doubles log_z, Doubles out) {
+  const std::size_t size = core.side() * core.side();
+  return lose(core, ask([&] {
+                fill_padding(core, out.data(), size, 0.0);
+                const std::vector<EdgeMatrix> edges = matrices(core, out.data());
+                std::vector<Outcome> outcomes = core.trees.marginals(edges);
+                core.trees.log_partition({log_z.data(), core.size()});
+                return outcomes;
+              }),
+              out.data(), size);
+}
+
 Failures ask_label_marginals(Core& core, Doubles out) {
   const auto labels = static_cast<std::size_t>(core.trees.label_count());
   const std::size_t size = core.side() * core.side() * labels;
@@ -367,6 +380,8 @@ void init_dependency_trees(nb::module_& m) {
       .def("cross_entropy", &ask_pair<&D::cross_entropy>, "other"_a, out)
       .def("kl_divergence", &ask_pair<&D::kl_divergence>, "other"_a, out)
       .def("marginals", &ask_marginals, out)
+      .def("log_partition_and_marginals", &ask_log_partition_and_marginals,
+           nb::arg("log_z").noconvert(), out)
       .def("root_marginals", &ask_root_marginals, out)
       .def("label_marginals", &ask_label_marginals, out)
       .def("expectation", &ask_expectation, nb::arg("values").noconvert(), out)

@@ -406,6 +406,12 @@ class DependencyTrees:
         found = self._array(self._core.marginals, (self._n + 1, self._n + 1))
         return self._arrangement.turned(found)  # type: ignore[no-any-return]
 
+    def _log_partition_and_marginals(self) -> tuple[Float64, Float64]:
+        """Both from one pass, shapes (B,) and (B, N+1, N+1), of a batch in our layout."""
+        log_z, found = np.empty(self._batch), np.empty((self._batch, self._n + 1, self._n + 1))
+        self._check(self._core.log_partition_and_marginals(log_z, found))
+        return log_z, found
+
     def root_marginals(self) -> Float64:
         """p(0 -> m) for the words m = 1..n: shape (n,); of a batch (B, N), padding 0.
 

@@ -54,13 +54,17 @@ class CpuTrees:
         self._check = check
 
     def _tensor(self, values: Any, shape: tuple[int, ...]) -> Tensor:
-        return torch.from_numpy(values.reshape(shape)).to(self._dtype)
+        found = torch.from_numpy(values if values.shape == shape else values.reshape(shape))
+        return found if self._dtype is torch.float64 else found.to(self._dtype)
 
     def infer(self, heads: Tensor | None, marginals: bool) -> Answers:
         """log Z (...), marginals (..., N+1, N+1) and log p (k, ...) of heads (k, ..., N)."""
         trees = self.decoder
-        p = trees.marginals() if marginals else None  # First: one pass finds log Z, too.
-        log_z = trees.log_partition()
+        p: np.ndarray[Any, Any] | None = None
+        if marginals:
+            log_z, p = trees._log_partition_and_marginals()
+        else:
+            log_z = trees.log_partition()
         if not self._check and np.isnan(log_z).any():
             for b in [b for b, status in enumerate(trees.status) if status == "no_tree"]:
                 log_z[b] = -np.inf

@@ -54,6 +54,29 @@ def _spread(grad: Tensor) -> Tensor:
     return grad.unsqueeze(-1).unsqueeze(-1)  # An index would cost twice as much.
 
 
+# Whether the graph is kept after going back through it; PyTorch's own compiler asks this. Older versions do not tell.
+_graph_is_kept = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", lambda: True)
+# Whether a gradient stands for several, as with is_grads_batched=True.
+_is_batched = getattr(torch._C._functorch, "is_legacy_batchedtensor", lambda grad: True)
+
+
+def _is_last_use(grad: Tensor) -> bool:
+    """Whether marginals that were saved for this step back can be overwritten, since nobody can come back for them.
+
+    On a device the distribution may share them.
+    """
+    if grad.device.type != "cpu" or torch.is_grad_enabled():
+        return False
+    return not (is_traced() or _graph_is_kept() or _is_batched(grad))
+
+
+def _scaled(grad: Tensor, p: Tensor) -> Tensor:
+    """Numbers per sentence times matrices, in the matrices' memory."""
+    if grad.numel() and not any(grad.stride()) and grad.as_strided((), ()).item() == 1:
+        return p  # As sum() passes it on.
+    return p.mul_(_spread(grad))
+
+
 def _in_front(tensor: Any, axis: int | None, size: int, to: int = 0) -> Any:
     """A tensor whose vmapped axis, or a new one of this size, is at `to`."""
     if tensor is None:
@@ -188,7 +211,10 @@ def _infer_backward(
 ) -> tuple[Tensor | None, None, None, None, None]:
     scores, heads, words, p, log_prob = ctx.saved_tensors
     if of_log_z is not None and ctx.marginals and of_marginals is of_trees is None:
-        return _spread(of_log_z) * p, None, None, None, None  # A training step needs no more.
+        # A training step needs no more.
+        in_place = ctx.eager and _is_last_use(of_log_z)
+        of_scores = _scaled(of_log_z, p.detach()) if in_place else _spread(of_log_z) * p
+        return of_scores, None, None, None, None
     total, slope = of_log_z, None
     if heads is not None and of_trees is not None:
         is_tree = log_prob.isfinite()

@@ -70,6 +70,38 @@ def test_gradcheck_can_fail() -> None:
         torch.autograd.gradcheck(lambda s: tt.log_partition(s) + (s.detach() * s.detach()).sum(), wrong)
 
 
+def test_a_step_overwrites_marginals_only_if_nobody_comes_back() -> None:
+    scores = scores_of(3, 6, 6)
+    expected = torch.tensor(taproot.DependencyTrees(scores.detach().numpy()).marginals())
+
+    def gradient(log_z: Any, **options: Any) -> Any:
+        return torch.autograd.grad(log_z.sum(), scores, **options)[0]
+
+    log_z = tt.log_partition(scores)
+    first = gradient(log_z, retain_graph=True)
+    assert torch.equal(first, expected)
+    first.zero_()  # Whoever gets a gradient may overwrite it.
+    assert torch.equal(gradient(2 * log_z, retain_graph=True), 2 * expected)
+    assert torch.equal(gradient(log_z, create_graph=True), expected)
+    per_sentence = torch.tensor([1.0, -0.5, 0.0], dtype=torch.float64)
+    assert torch.equal(gradient(per_sentence * log_z), per_sentence[:, None, None] * expected)
+    with pytest.raises(RuntimeError, match="second time"):
+        gradient(log_z)
+    each = torch.eye(3, dtype=torch.float64)
+    (batched,) = torch.autograd.grad(tt.log_partition(scores), scores, each, is_grads_batched=True)
+    assert torch.equal(batched, each[:, :, None, None] * expected)
+    a, b = scores.detach().requires_grad_(), torch.zeros_like(scores, requires_grad=True)
+    tt.log_partition(a + b).sum().backward()
+    assert torch.equal(a.grad, expected) and torch.equal(b.grad, expected)
+    assert a.grad.data_ptr() != b.grad.data_ptr() and not a.grad.requires_grad
+    d = tt.DependencyTrees(scores)
+    gradient(3 * d.log_partition())
+    assert torch.equal(d.marginals(), expected)
+    sentence = scores_of(6, 6)
+    tt.log_partition(sentence).backward()
+    np.testing.assert_array_equal(sentence.grad, taproot.DependencyTrees(sentence.detach().numpy()).marginals())
+
+
 def test_forbidden_edges_have_no_gradient() -> None:
     scores = scores_of(5, 5)
     for function in (tt.log_partition, tt.entropy):
