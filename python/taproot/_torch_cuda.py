@@ -146,7 +146,8 @@ class CudaTrees:
         With `slope` the gradient of the first tree's log p takes the place of the marginals.
         """
         log_z = self._empty(self._batch, self._scores.dtype)
-        return self._infer(heads, log_z, None, marginals, slope)
+        found: Answers = self._infer(heads, log_z, None, marginals, slope)
+        return found
 
     def _infer(
         self, heads: Tensor | None, log_z: Tensor | None, entropy: Tensor | None, marginals: bool, slope: bool = False

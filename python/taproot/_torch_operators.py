@@ -332,9 +332,7 @@ log_prob = Operator(
 # (..., N+1, N+1), which is minus the Hessian of log Z times the scores.
 
 
-def _entropy(
-    scores: Tensor, words: Tensor | None, kind: int, slope: bool, trees: Any
-) -> tuple[Tensor, Tensor | None]:
+def _entropy(scores: Tensor, words: Tensor | None, kind: int, slope: bool, trees: Any) -> tuple[Tensor, Tensor | None]:
     found: tuple[Tensor, Tensor | None] = _made(trees, scores, words, kind).entropy(slope)
     return found
 

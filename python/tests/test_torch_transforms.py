@@ -94,6 +94,21 @@ def test_the_operators_are_registered_rightly() -> None:
     torch.library.opcheck(operators.mbr.default, (x, words, 3))
 
 
+def test_entropy_with_its_gradient() -> None:
+    """A device finds both forward, the CPU the gradient when it is asked for: one answer, once differentiable."""
+    from taproot import _torch_operators as operators
+
+    x = scores_of(2, 5, 5).requires_grad_()
+    slopes = []
+    for slope in (False, True):
+        entropy, found = operators.entropy(x, None, 0, slope)
+        assert (found is not None) == slope
+        slopes += torch.autograd.grad(entropy.sum(), x, create_graph=True)
+        with pytest.raises(NotImplementedError, match="one more"):
+            slopes[-1].sum().backward()
+    torch.testing.assert_close(*slopes, rtol=0, atol=0)
+
+
 @pytest.mark.parametrize("root", ROOTS)
 def test_functional_gradients(root: Any) -> None:
     from torch.func import grad, vmap
