@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 # Where a new user should arrive, from the front page: a page, or a place on it.
 SOUGHT = {
-    "marginals in PyTorch": "pytorch.html#a-biaffine-parser",
+    "marginals in PyTorch": "pytorch.html#marginals",
     "a sentence without a tree": "errors.html",
     "the format of swor's npz": "formats.html#npz",
     "marginals side by side": "operations/numbers.html#marginals",

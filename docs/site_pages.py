@@ -35,6 +35,36 @@ def fenced(text: str) -> str:
     return f"```text\n{text}\n```\n"
 
 
+def as_tables(help_text: str) -> str:
+    """The help of a program as Markdown: what is indented becomes tables, so that long lines wrap."""
+    lines: list[str] = []
+    row: list[str] = []
+
+    def end_row() -> None:
+        if row:
+            name, meaning = (piece.replace("|", "\\|") for piece in (row[0], " ".join(row[1:])))
+            lines.append(f"| `{name}` | {meaning} |")
+            row.clear()
+
+    for line in help_text.splitlines():
+        entry = re.fullmatch(r"  (\S.*?)(?:\s{2,}(\S.*))?", line)
+        if entry is not None:
+            end_row()
+            row.extend(piece for piece in entry.groups() if piece)
+        elif line.startswith("    "):
+            row.append(line.strip())
+        else:
+            end_row()
+            if line.endswith(":"):
+                lines += ["", f"**{line[:-1]}**", "", "| | |", "| --- | --- |"]
+            elif line.startswith(("Usage: ", "Example: ")):
+                lines += ["", re.sub(r"^(\w+): (.*)", r"\1: `\2`", line)]
+            elif line:
+                lines += ["", line[0].upper() + line[1:] + "."]
+    end_row()
+    return "\n".join(lines) + "\n"
+
+
 class ProgramHelp(SphinxDirective):
     """The help of the command line: one section per command, in its own order."""
 
@@ -42,10 +72,13 @@ class ProgramHelp(SphinxDirective):
         program = self.config.taproot_program
         summary = output_of(program, "--help")
         commands = re.findall(r"^  (\w+) ", summary.split("Subcommands:")[1], re.MULTILINE)
-        text = fenced(summary)
+        text = ""
         for command in commands:
-            text += f"\n(taproot-{command})=\n## taproot {command}\n\n{fenced(output_of(program, command, '--help'))}"
-        return self.parse_text_to_nodes(text, allow_section_headings=True)
+            described = as_tables(output_of(program, command, "--help"))
+            text += f"\n(taproot-{command})=\n## taproot {command}\n\n{described}"
+        # A text before the first heading would be lost among the sections.
+        sections = self.parse_text_to_nodes(text, allow_section_headings=True)
+        return [*self.parse_text_to_nodes(as_tables(summary)), *sections]
 
 
 class ModuleHelp(SphinxDirective):

@@ -20,11 +20,14 @@ pip=("$python" -m pip --disable-pip-version-check)
 # Only what is missing is installed, so that a second run needs no network.
 needed=(sphinx myst-parser furo sphinx-design breathe numpy pyarrow jax pytest hypothesis
   scikit-build-core nanobind jaxlib cmake ninja)
-"${pip[@]}" show --quiet "${needed[@]}" >/dev/null 2>&1 || quietly "${pip[@]}" install "${needed[@]}"
+"$python" -c 'import importlib.metadata, sys; [importlib.metadata.version(name) for name in sys.argv[1:]]' \
+  "${needed[@]}" 2>/dev/null || quietly "${pip[@]}" install "${needed[@]}"
 
 build release -DTAPROOT_TESTS=ON taproot taproot_cli
 rm -rf build/docs-wheel
-quietly env PATH="$environment/bin:$PATH" "${pip[@]}" wheel --no-build-isolation --no-deps --no-index -w build/docs-wheel .
+# With the options of test_python.sh, whose build folder this is.
+quietly env PATH="$environment/bin:$PATH" "${pip[@]}" wheel --no-build-isolation --no-deps --no-index \
+  --config-settings=cmake.define.TAPROOT_WERROR=ON -w build/docs-wheel .
 quietly "${pip[@]}" install --force-reinstall --no-deps --no-index build/docs-wheel/*.whl
 
 rm -rf build/docs build/docs-doxygen
