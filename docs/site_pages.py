@@ -12,7 +12,9 @@ from xml.etree import ElementTree
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.util import inspect
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.inspect import stringify_signature
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -65,20 +67,24 @@ def as_tables(help_text: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+class ProgramSummary(SphinxDirective):
+    """The help of the command line itself."""
+
+    def run(self) -> list[nodes.Node]:
+        return self.parse_text_to_nodes(as_tables(output_of(self.config.taproot_program, "--help")))
+
+
 class ProgramHelp(SphinxDirective):
-    """The help of the command line: one section per command, in its own order."""
+    """The help of its commands: one section per command, in its own order."""
 
     def run(self) -> list[nodes.Node]:
         program = self.config.taproot_program
-        summary = output_of(program, "--help")
-        commands = re.findall(r"^  (\w+) ", summary.split("Subcommands:")[1], re.MULTILINE)
+        commands = re.findall(r"^  (\w+) ", output_of(program, "--help").split("Subcommands:")[1], re.MULTILINE)
         text = ""
         for command in commands:
             described = as_tables(output_of(program, command, "--help"))
             text += f"\n(taproot-{command})=\n## taproot {command}\n\n{described}"
-        # A text before the first heading would be lost among the sections.
-        sections = self.parse_text_to_nodes(text, allow_section_headings=True)
-        return [*self.parse_text_to_nodes(as_tables(summary)), *sections]
+        return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
 class ModuleHelp(SphinxDirective):
@@ -139,6 +145,8 @@ def name_types(app: Sphinx, what: str, name: str, of: Any, options: Any, signatu
     def plain(text: str | None) -> str | None:
         return text and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text)
 
+    if what == "class" and signature == "(*args: Any, **kwargs: Any)":  # The base class is not installed.
+        signature = stringify_signature(inspect.signature(of.__init__, bound_method=True), unqualified_typehints=True)
     return plain(signature), plain(returned)
 
 
@@ -175,6 +183,7 @@ def bring_in(app: Sphinx, page: str, source: list[str]) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("taproot_program", "taproot", "env")
     app.add_config_value("taproot_forge", "", "env")
+    app.add_directive("program-summary", ProgramSummary)
     app.add_directive("program-help", ProgramHelp)
     app.add_directive("module-help", ModuleHelp)
     app.add_directive("header", Header)

@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import taproot
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("TAPROOT_BUILD", ROOT / "build/release"))
 PROGRAM = BUILD / "cli/taproot"
@@ -179,3 +181,12 @@ def test_cpp(page: str, tmp_path: Path) -> None:
     run = subprocess.run([str(tmp_path / "page")], capture_output=True, text=True, check=True)
     if page != "README.md":  # Its example prints a table without comments; ctest runs it as `quickstart`.
         assert matches(run.stdout.splitlines(), expected), run.stdout
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    text = (ROOT / "docs/reference/python.md").read_text()
+    listed = set(re.findall(r"^\.\. auto\w+:: (\w+)", text, re.MULTILINE))
+    assert listed == set(taproot.__all__) - {"__version__"}
+    headers = {path.name for path in (ROOT / "include/taproot").glob("*.h")} - {"taproot.h", "version.h"}
+    pages = "".join(page.read_text() for page in (ROOT / "docs/reference/cpp").glob("*.md"))
+    assert set(re.findall(r"^```{header} (\S+)$", pages, re.MULTILINE)) == headers
