@@ -10,6 +10,7 @@ TBB_PACKAGES="libtbb-dev"
 PYTHON_PACKAGES="python3-dev python3-venv"
 CORPORA_PACKAGES="openjdk-17-jre-headless"
 BROWSER_PACKAGES="chromium chromium-driver python3-selenium python3-pil fonts-dejavu-core"
+DOCS_PACKAGES="doxygen"
 BENCH_PACKAGES="libbenchmark-dev libeigen3-dev libboost-dev libgmp-dev libmpfr-dev python3"
 
 # Several presets, the Python package and other clones compile the same sources with the same flags: compile them once.

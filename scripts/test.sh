@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The tests. Without arguments everything that a contributor needs before a commit: the rules, the release build with
-# all its tests, the Python package, and the report's page in a browser. With --all it adds the engines for corpora, the
-# shared library, TBB, the sanitizers, CUDA (compiled everywhere, run where there is a device), fuzzing and the
-# experiments.
+# all its tests, the Python package, and the report's page in a browser. With --all it adds the reference site, the
+# engines for corpora, the shared library, TBB, the sanitizers, CUDA (compiled everywhere, run where there is a device),
+# fuzzing and the experiments.
 # TAPROOT_TEST_TORCH=1 installs PyTorch (several GB); where it is missing, its tests are skipped.
 source "$(dirname "$0")/common.sh"
 all=
@@ -16,8 +16,8 @@ esac
 packages="$BUILD_PACKAGES $TEST_PACKAGES $BROWSER_PACKAGES $PYTHON_PACKAGES"
 wheels="the Python test tools${TAPROOT_TEST_TORCH:+ and PyTorch} into build/python"
 if [ -n "$all" ]; then
-  packages+=" $FUZZ_PACKAGES $TBB_PACKAGES $CORPORA_PACKAGES"
-  wheels+=", Ray, PySpark, datasets, Polars and DuckDB into build/corpora"
+  packages+=" $FUZZ_PACKAGES $TBB_PACKAGES $CORPORA_PACKAGES $DOCS_PACKAGES"
+  wheels+=", Sphinx into build/docs-environment, Ray, PySpark, datasets, Polars and DuckDB into build/corpora"
   command -v nvcc >/dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ] || wheels+=", nvcc into build/nvcc"
 fi
 # shellcheck disable=SC2086
@@ -53,9 +53,13 @@ scripts/test_python.sh ${all:+--isolated}
 done_with Python
 
 if [ -z "$all" ]; then
-  printf '\nAll passed in %d s. scripts/test.sh --all adds engines, sanitizers, CUDA, fuzzing and experiments.\n' $((SECONDS - begin))
+  printf '\nAll passed in %d s. scripts/test.sh --all adds the site, engines, sanitizers, CUDA, fuzzing and experiments.\n' $((SECONDS - begin))
   exit
 fi
+
+section "Reference site"
+scripts/docs.sh --no-examples # The tests of the Python package ran the examples.
+done_with "reference site"
 
 section "Corpora on Ray, Spark, datasets, Polars and DuckDB"
 scripts/test_corpora.sh

@@ -52,10 +52,10 @@ struct SvgOptions {
   bool hints = true;
 };
 
-/// One <svg> element, complete in itself: no ids, no script, nothing to fetch. It takes its color
+/// One `<svg>` element, complete in itself: no ids, no script, nothing to fetch. It takes its color
 /// from the text around it (currentColor); as a file of its own it follows the viewer's light or
-/// dark scheme. Every edge is a <path> with data-h and data-m, its head and modifier; every word a
-/// <text> with data-i, its number. Edges from ROOT are straight lines from above.
+/// dark scheme. Every edge is a `<path>` with data-h and data-m, its head and modifier; every word
+/// a `<text>` with data-i, its number. Edges from ROOT are straight lines from above.
 ///
 /// The heads need not be a tree: any head per word is drawn. O(n^2) for n words.
 TAPROOT_API std::string tree_svg(std::span<const std::string> words, TreeView heads,
@@ -65,9 +65,9 @@ TAPROOT_API std::string tree_svg(std::span<const std::string> words, TreeView he
 /// data-p, its probability to four digits, which are 1 for exactly 1 alone, and if there are labels
 /// data-l, its label, and data-q, the probability of the edge with this label. Its opacity grows
 /// with data-p, from 0.45 on, so that no edge that is drawn is invisible. What is written on an
-/// edge is a <text> with the same data-h and data-m. Column 0 and the diagonal are ignored. Throws
-/// also if another entry is not in [0, 1] (rounding above 1 by 1e-6 is accepted), a threshold is
-/// not, or there are labels without their probabilities. O(k^2) for k edges.
+/// edge is a `<text>` with the same data-h and data-m. Column 0 and the diagonal are ignored.
+/// Throws also if another entry is not in [0, 1] (rounding above 1 by 1e-6 is accepted), a
+/// threshold is not, or there are labels without their probabilities. O(k^2) for k edges.
 TAPROOT_API std::string marginals_svg(std::span<const std::string> words,
                                       std::span<const double> marginals,
                                       const SvgOptions& options = {});

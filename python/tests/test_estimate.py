@@ -18,8 +18,8 @@ RUNS, K, N = 10_000, 30, 5
 
 
 def depth(heads: np.ndarray) -> Any:
-    """The example of docs/python.md: the number of edges on the longest way from a word to ROOT."""
-    text = (Path(__file__).resolve().parents[2] / "docs/python.md").read_text()
+    """The example of docs/without_replacement.md: the number of edges on the longest way from a word to ROOT."""
+    text = (Path(__file__).resolve().parents[2] / "docs/without_replacement.md").read_text()
     namespace: dict[str, Any] = {"np": np}
     exec(text[text.index("def depth") : text.index("\ntrees = d.sample")], namespace)
     return namespace["depth"](heads)
