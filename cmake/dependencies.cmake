@@ -80,6 +80,7 @@ function(taproot_find_fmt)
   else()
     FetchContent_MakeAvailable(fmt)
     target_include_directories(taproot_fmt SYSTEM INTERFACE ${fmt_SOURCE_DIR}/include)
-    target_compile_definitions(taproot_fmt INTERFACE FMT_HEADER_ONLY)
+    # What fmt 10 checks when it compiles, Clang 20 does not take for constant.
+    target_compile_definitions(taproot_fmt INTERFACE FMT_HEADER_ONLY FMT_CONSTEVAL=)
   endif()
 endfunction()

@@ -13,6 +13,7 @@ string(REPLACE "macos" "Darwin" CMAKE_SYSTEM_NAME "${CMAKE_SYSTEM_NAME}")
 # them, but Clang 18 to 21 asks for evex512 besides, which means nothing without AVX-512.
 set(CMAKE_C_COMPILER ${TAPROOT_ZIG} cc -target ${TAPROOT_ZIG_TARGET})
 set(CMAKE_CXX_COMPILER ${TAPROOT_ZIG} c++ -target ${TAPROOT_ZIG_TARGET})
+set(CMAKE_LINK_DEPENDS_USE_LINKER OFF)  # zig does not know --dependency-file.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
   set(CMAKE_CXX_FLAGS_INIT "-Xclang -target-feature -Xclang +evex512")
 endif()

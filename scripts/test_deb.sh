@@ -24,7 +24,7 @@ in_root() { bare_run "$root" /bin/sh -c "cd /root && $1"; }
 in_root 'taproot --version'
 command=$(sed -n 's/^\$ \(taproot show .*\)/\1/p' README.md)
 sed -n '/^\$ taproot show/,/^```/p' README.md | sed '1d;$d' >"$root/root/expected.txt"
-in_root "$command >shown.txt && diff expected.txt shown.txt" || die "README.md: '$command' prints something else"
+in_root "$command >shown.txt && diff -B expected.txt shown.txt" || die "README.md: '$command' prints something else"
 in_root 'taproot report data/demo.npz --words data/demo.txt -o report.html && test -s report.html'
 for file in man/man1/taproot.1 bash-completion/completions/taproot zsh/site-functions/_taproot fish/vendor_completions.d/taproot.fish; do
   [ -e "$root/usr/share/$file" ] || [ -e "$root/usr/share/$file.gz" ] || die "the package has no $file"
