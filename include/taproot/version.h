@@ -15,8 +15,8 @@
 
 namespace taproot {
 
-/// The vector instructions that the library uses on this machine: "AVX-512", "AVX2", "SSE4", "SSE2",
-/// "NEON", or "scalar" for none.
+/// The vector instructions that the library uses on this machine: "AVX-512", "AVX2", "SSE4",
+/// "SSE2", "NEON", or "scalar" for none.
 TAPROOT_API std::string instruction_set();
 
 /// What the library was built with: "GCC 12.2.0, Highway 1.0.3, own threads".
