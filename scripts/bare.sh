@@ -58,6 +58,6 @@ bare_run() {
   local folder=$1 settings=()
   shift
   mapfile -t settings < <(env | grep -iE '^(PIP_|https?_proxy|no_proxy)' || true)
-  chroot "$folder" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+  chroot "$folder" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive PIP_ROOT_USER_ACTION=ignore \
     "${settings[@]}" "$@"
 }

@@ -47,7 +47,7 @@ try() {
   root=$(bare_copy "$suite" "$arch" "try-$suite-$arch")
   cp "$wheel" "$root/root/"
   # NumPy is downloaded beforehand: the time is that of installing.
-  pip=(bare_run "$root" python3 -m pip --quiet --root-user-action=ignore)
+  pip=(bare_run "$root" python3 -m pip --quiet)
   quietly "${pip[@]}" download -d /root/wheels "/root/$(basename "$wheel")" pytest hypothesis
   begin=$(date +%s%N)
   quietly "${pip[@]}" install --break-system-packages --no-index --find-links /root/wheels "/root/$(basename "$wheel")"
