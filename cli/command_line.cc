@@ -17,6 +17,8 @@
 #include "error.h"
 #include "option_table.h"
 #include "suggest.h"
+#include "taproot/cuda.h"
+#include "taproot/dependency_trees.h"
 #include "taproot/version.h"
 
 namespace taproot::cli {
@@ -135,11 +137,17 @@ std::string usage_message(const CLI::App& command, const CLI::ParseError& error)
   return fmt::format("there is one argument too many: '{}'", command.remaining().front());
 }
 
+// For bug reports. The first line is the version alone, for scripts.
+std::string version_text() {
+  return fmt::format("{}\nbuild: {}\ninstruction set: {}\nthreads: {}\nCUDA: {}", TAPROOT_VERSION,
+                     build_description(), instruction_set(), Pool().threads(), cuda_description());
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
   CLI::App app{"Exact inference over distributions of dependency trees", "taproot"};
-  app.set_version_flag("--version", TAPROOT_VERSION, "print the version and exit");
+  app.set_version_flag("--version", version_text, "print the version and exit");
   app.set_help_flag("-h,--help", "print this help and exit");
   app.require_subcommand(1);
   app.footer("Example: taproot sample data/demo.npz -k 3 --words data/demo.txt --format text");

@@ -67,7 +67,7 @@ done_with corpora
 
 section "Shared library, with a project that uses it"
 build shared taproot taproot_cli cli_test quickstart
-run_tests shared -R '^(consumer|quickstart)$'
+run_tests shared -R '^(consumer_Installed|quickstart)$'
 run_tests shared -L cli_test
 done_with shared
 

@@ -5,7 +5,7 @@
 # with the wheel that scripts/test_python.sh has built. TAPROOT_TEST_TORCH=1 installs PyTorch, which the example needs.
 source "$(dirname "$0")/common.sh"
 [ $# = 0 ] || die "usage: test_corpora.sh"
-wheels=(build/python/wheels/taproot-*.whl)
+wheels=(build/python/wheels/taproot_trees-*.whl)
 [ -e "${wheels[0]}" ] || die "there is no wheel in build/python/wheels: run scripts/test_python.sh first"
 # shellcheck disable=SC2086
 need_packages $PYTHON_PACKAGES $CORPORA_PACKAGES

@@ -31,8 +31,8 @@ else
   quietly "${pip[@]}" install "scikit-build-core>=0.10" "nanobind>=2.4" "jaxlib>=0.6" "cmake>=3.26"
   quietly "${pip[@]}" "${wheel[@]:0:1}" --no-build-isolation "${wheel[@]:1}"
 fi
-quietly "${pip[@]}" install --force-reinstall --no-deps "$folder"/wheels/taproot-*.whl
-quietly "${pip[@]}" install "$folder"/wheels/taproot-*.whl # NumPy, if it is not there.
+quietly "${pip[@]}" install --force-reinstall --no-deps "$folder"/wheels/taproot_trees-*.whl
+quietly "${pip[@]}" install "$folder"/wheels/taproot_trees-*.whl # NumPy, if it is not there.
 
 # Python runs in a folder without a package named taproot, so that the installed one is imported.
 sed -n '/^```python/,/^```/p' README.md | grep -v '^```' >"$folder/readme.txt"

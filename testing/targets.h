@@ -15,8 +15,13 @@ namespace taproot {
 /// HWY_DISABLED_TARGETS in CMakeLists.txt do not appear: asking for one would run the fallback.
 inline std::vector<std::int64_t> compiled_targets() {
   constexpr std::int64_t kFallback = HWY_SCALAR | HWY_EMU128;
+#if defined(HWY_SSE2)  // Highway 1.2, where these are the fallbacks.
+  constexpr std::int64_t kMore = HWY_SSE2 | HWY_NEON_WITHOUT_AES;
+#else
+  constexpr std::int64_t kMore = 0;
+#endif
   constexpr std::int64_t kCompiled =
-      HWY_TARGETS & (HWY_AVX3 | HWY_AVX2 | HWY_SSE4 | HWY_NEON | kFallback);
+      HWY_TARGETS & (HWY_AVX3 | HWY_AVX2 | HWY_SSE4 | HWY_NEON | kMore | kFallback);
   std::vector<std::int64_t> targets;
   std::int64_t left = kCompiled & (hwy::SupportedTargets() | kFallback);
   for (; left != 0; left &= left - 1) targets.push_back(left & -left);
@@ -26,6 +31,9 @@ inline std::vector<std::int64_t> compiled_targets() {
 /// Whether a target has a fused multiply-add. Without it, sums round differently in their last
 /// bits.
 inline bool has_fused_multiply_add(std::int64_t target) {
+#if defined(HWY_NEON_WITHOUT_AES)
+  if (target == HWY_NEON_WITHOUT_AES) return true;
+#endif
   return (target & (HWY_AVX3 | HWY_AVX2 | HWY_NEON)) != 0;
 }
 

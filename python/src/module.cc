@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "module.h"
 
+#include <nanobind/stl/string.h>
+
 #include "core.h"
 #include "gil.h"
 #include "taproot/version.h"
@@ -12,6 +14,8 @@ NB_MODULE(_taproot, m) {
   // A traceback may keep objects alive at exit; a user need not hear of it.
   nb::set_leak_warnings(false);
   m.def("version", [] { return TAPROOT_VERSION; });
+  m.def("instruction_set", &taproot::instruction_set);
+  m.def("build_description", &taproot::build_description);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&note_exit));
   m.def(
       "set_num_threads", [](int threads) { pool().set_threads(threads); }, nb::arg("threads"));

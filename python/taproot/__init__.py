@@ -5,6 +5,7 @@ Everything hangs off ``DependencyTrees``; ``taproot.torch`` and ``taproot.jax`` 
 gradients.
 """
 
+from . import _extension  # Says what is wrong where the compiled part cannot be imported.
 from ._conllu import Sentence, read_conllu, write_conllu
 from ._constraints import Constraints
 from ._distribution import DependencyTrees
@@ -24,11 +25,11 @@ from ._results import (
 )
 from ._scores import load_label_scores, load_scores, save_scores
 from ._taproot import Cuda, CudaDependencyTrees, cuda_available, cuda_description
-from ._taproot import version as _version
 from ._threads import get_num_threads, set_num_threads
 from ._tree import is_projective
+from ._versions import show_versions
 
-__version__ = _version()
+__version__ = _extension.version
 
 __all__ = [
     "Attachment",
@@ -65,5 +66,6 @@ __all__ = [
     "read_conllu",
     "save_scores",
     "set_num_threads",
+    "show_versions",
     "write_conllu",
 ]

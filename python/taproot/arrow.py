@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Questions about batches of Arrow's columns: the function that Ray, Spark, Polars and other engines map over a corpus.
 
-``pip install taproot[arrow]`` brings pyarrow, which this module needs. docs/corpora.md has a line for each engine.
+``pip install taproot-trees[arrow]`` brings pyarrow, which this module needs. docs/corpora.md has a line per engine.
 """
 
 from __future__ import annotations
