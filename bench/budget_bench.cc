@@ -34,7 +34,6 @@
 namespace taproot::bench {
 namespace {
 
-using detail::AliasSlot;
 using detail::Stream;
 
 // A walk is given up when it would take more than steps_per_word * n steps in all, or more than

@@ -14,14 +14,6 @@
 #include "taproot/sample.h"
 
 namespace taproot {
-namespace detail {
-namespace {
-
-constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
-
-}  // namespace
-}  // namespace detail
-
 struct Sampler::Tables {
   const detail::FactorData* data = nullptr;
   int n = 0;
@@ -29,7 +21,7 @@ struct Sampler::Tables {
   Algorithm algorithm = Algorithm::kAuto;
   const detail::Chart* chart = nullptr;  // Of projective trees, which need no other tables.
   detail::Walk walk;
-  detail::Buffer<detail::AliasSlot> root_slots;  // Of words 1..n at 0..n-1.
+  detail::Buffer<std::uint32_t> root_planes;  // An alias table with words 1..n at 0..n-1.
   detail::EliminationSampler elimination;
   detail::Colbourn colbourn;
 
@@ -39,12 +31,14 @@ struct Sampler::Tables {
   }
 
   void build_root(const Factorization& f, Workspace& workspace);
-  int sample_root(detail::Stream& stream) const {
-    return 1 + detail::sample_alias(root_slots.data(), n, stream);
+  detail::AliasTable root_table() const {
+    return detail::alias_planes_at(root_planes.data(), n, static_cast<std::size_t>(n),
+                                   std::size_t{0});
   }
-  bool sample_tree(std::uint64_t step_limit, detail::Stream& stream, detail::Scratch& memory,
-                   std::int32_t* heads, SampleStatistics& statistics) const;
-  bool sample_walk(int root, std::uint64_t step_limit, detail::Stream& stream,
+  bool sample_tree(const SampleOptions& options, std::uint64_t id, std::uint32_t sample,
+                   detail::Scratch& memory, std::int32_t* heads,
+                   SampleStatistics& statistics) const;
+  bool sample_walk(const SampleOptions& options, std::uint64_t id, std::uint32_t sample,
                    detail::Scratch& memory, std::int32_t* heads,
                    SampleStatistics& statistics) const;
 };
@@ -73,9 +67,10 @@ void Sampler::Tables::build_root(const Factorization& f, Workspace& workspace) {
     root_marginals(f, std::span(p, words), workspace);
   }
   std::int32_t* work = scratch.alias_queues.resize(2 * words);
-  detail::fill_alias(p, n,
-                     root_slots.resize(words * static_cast<std::size_t>(detail::alias_words(n))),
-                     p + words, work, work + words);
+  std::uint32_t* planes =
+      root_planes.resize(words * static_cast<std::size_t>(detail::alias_planes(n)));
+  detail::fill_alias(p, n, detail::alias_planes_at(planes, n, words, std::size_t{0}), p + words,
+                     work, work + words);
 }
 
 void Sampler::build(const Factorization& f, Algorithm algorithm, Workspace& workspace) {
@@ -108,56 +103,61 @@ void Sampler::build(const Factorization& f, Algorithm algorithm, Workspace& work
 }
 
 // One walk or, for wilson-reject, as many as it takes.
-bool Sampler::Tables::sample_walk(int root, std::uint64_t step_limit, detail::Stream& stream,
-                                  detail::Scratch& memory, std::int32_t* heads,
-                                  SampleStatistics& statistics) const {
-  const std::uint64_t limit = step_limit == 0 ? detail::kNoLimit : step_limit;
-  std::uint8_t* in_tree =
-      memory.get<detail::SampleScratch>().in_tree.resize(static_cast<std::size_t>(n) + 1);
+bool Sampler::Tables::sample_walk(const SampleOptions& options, std::uint64_t id,
+                                  std::uint32_t sample, detail::Scratch& memory,
+                                  std::int32_t* heads, SampleStatistics& statistics) const {
+  auto& scratch = memory.get<detail::SampleScratch>();
+  std::uint8_t* in_tree = scratch.in_tree.resize(static_cast<std::size_t>(n) + 1);
+  std::uint64_t* depth = scratch.depth.resize(static_cast<std::size_t>(n) + 1);
+  detail::Stacks stacks{detail::stream_key(options.seed, id), sample};
+  const int root = walks_from_a_root() ? 1 + stacks.choose(root_table(), n, 0, 0) : 0;
+  if (algorithm == Algorithm::kAuto) {
+    ++statistics.tries;
+    if (walk.run(root, stacks, detail::WalkLimits::budget(n), depth, in_tree, heads,
+                 statistics.steps, memory.interrupt)) {
+      return true;
+    }
+    // Whether a walk is given up says nothing of its tree, so throwing it away biases nothing. But
+    // it does depend on the root, which therefore stays.
+    ++statistics.fallbacks;
+    detail::Stream fresh = detail::Stream::of_many(stacks.key, sample, detail::Purpose::kFallback);
+    elimination.sample(root, fresh, memory, heads);
+    return true;
+  }
+  const std::uint64_t limit = options.step_limit == 0
+                                  ? detail::kMostDepth
+                                  : std::min(options.step_limit, detail::kMostDepth);
   std::uint64_t taken = 0;
   bool finished = false;
-  do {
-    if (taken == limit) {
-      finished = false;
-      break;
-    }
+  for (std::uint32_t attempt = 0; taken < limit; ++attempt) {
     ++statistics.tries;
-    finished = walk.run(root, limit - taken, stream, in_tree, heads, taken, memory.interrupt);
-  } while (finished && algorithm == Algorithm::kWilsonReject &&
-           std::count(heads, heads + n, 0) != 1);
+    if (attempt > 0) stacks.key = detail::stream_key(options.seed, id, attempt);
+    finished = walk.run(root, stacks, {limit - taken, detail::kMostDepth}, depth, in_tree, heads,
+                        taken, memory.interrupt);
+    if (!finished || algorithm != Algorithm::kWilsonReject) break;
+    finished = std::count(heads, heads + n, 0) == 1;
+    if (finished) break;
+  }
   statistics.steps += taken;
   return finished;
 }
 
-bool Sampler::Tables::sample_tree(std::uint64_t step_limit, detail::Stream& stream,
-                                  detail::Scratch& memory, std::int32_t* heads,
-                                  SampleStatistics& statistics) const {
+bool Sampler::Tables::sample_tree(const SampleOptions& options, std::uint64_t id,
+                                  std::uint32_t sample, detail::Scratch& memory,
+                                  std::int32_t* heads, SampleStatistics& statistics) const {
   ++statistics.trees;
+  const bool streams =
+      chart != nullptr || algorithm == Algorithm::kElimination || algorithm == Algorithm::kColbourn;
+  if (!streams) return sample_walk(options, id, sample, memory, heads, statistics);
+  detail::Stream stream(detail::stream_key(options.seed, id), sample, detail::Purpose::kTree);
   if (chart != nullptr) {
     detail::sample_from_chart(*chart, stream, memory, heads);
-    return true;
-  }
-  if (algorithm == Algorithm::kElimination) {
+  } else if (algorithm == Algorithm::kElimination) {
     elimination.sample(0, stream, memory, heads);
-    return true;
-  }
-  const int root = walks_from_a_root() ? sample_root(stream) : 0;
-  if (algorithm == Algorithm::kColbourn) {
+  } else {
+    const int root = walks_from_a_root() ? 1 + detail::sample_alias(root_table(), n, stream) : 0;
     if (colbourn.sample(root, stream, memory, heads)) ++statistics.fallbacks;
-    return true;
   }
-  if (algorithm != Algorithm::kAuto) {
-    return sample_walk(root, step_limit, stream, memory, heads, statistics);
-  }
-  ++statistics.tries;
-  std::uint8_t* left =
-      memory.get<detail::SampleScratch>().in_tree.resize(static_cast<std::size_t>(n) + 1);
-  if (walk.run_on_budget(root, stream, left, heads, statistics.steps)) return true;
-  // Whether a walk is given up says nothing of its tree, so throwing it away biases nothing. But it
-  // does depend on the root, which therefore stays.
-  ++statistics.fallbacks;
-  detail::Stream fresh = stream.with(detail::Purpose::kFallback);
-  elimination.sample(root, fresh, memory, heads);
   return true;
 }
 
@@ -175,15 +175,13 @@ std::size_t Sampler::sample(std::uint64_t id, const SampleOptions& options, std:
   detail::Scratch& memory = detail::Access::scratch(workspace);
   const auto n = static_cast<std::size_t>(tables_->n);
   std::int32_t* heads = memory.get<detail::SampleScratch>().heads.resize(n);
-  const detail::StreamKey key = detail::stream_key(options.seed, id);
   const std::size_t between = detail::trees_between_checks(n);
   SampleStatistics taken;
   std::size_t written = 0;
   for (std::size_t s = 0; s < count; ++s) {
     if (s % between == between - 1) detail::check(memory.interrupt);
-    detail::Stream stream(key, options.first_tree + static_cast<std::uint32_t>(s),
-                          detail::Purpose::kTree);
-    const bool found = tables_->sample_tree(options.step_limit, stream, memory, heads, taken);
+    const std::uint32_t tree = options.first_tree + static_cast<std::uint32_t>(s);
+    const bool found = tables_->sample_tree(options, id, tree, memory, heads, taken);
     if (found) {
       std::copy_n(heads, n, out.data + static_cast<std::ptrdiff_t>(s) * out.stride);
       ++written;

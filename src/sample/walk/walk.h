@@ -4,11 +4,23 @@
 #include <cstdint>
 
 #include "core/interrupt.h"
-#include "core/random.h"
 #include "eliminate/factor_data.h"
-#include "sample/walk/alias.h"
+#include "sample/walk/stacks.h"
 
 namespace taproot::detail {
+
+/// A tree is given up if its stacks lose, or would lose, more heads than this: all words together,
+/// or one word. Both numbers are independent of the tree, given the root, and do not depend on the
+/// order of popping.
+struct WalkLimits {
+  std::uint64_t steps = kMostDepth;
+  std::uint64_t heads_of_a_word = kMostDepth;
+
+  /// The budget of "auto".
+  static WalkLimits budget(int n) {
+    return {static_cast<std::uint64_t>(most_steps(n)), kHeadsPerWord};
+  }
+};
 
 /// Wilson's algorithm: samples a tree by random walks with loops erased (Wilson 1996).
 class Walk {
@@ -16,35 +28,24 @@ class Walk {
   /// Builds an alias table of the heads of each word. ROOT is among these heads if with_root.
   void build(const FactorData& data, bool with_root, Scratch& scratch);
 
-  /// Walks from every word until it meets the tree, which at first is `root` alone: a word, or 0
-  /// for ROOT. Writes the head of word m to heads[m - 1]; a root that is a word has the head 0.
-  /// Adds the number of steps to `steps`. Gives up and returns false rather than take more than
-  /// `limit`.
-  bool run(int root, std::uint64_t limit, Stream& stream, std::uint8_t* in_tree,
-           std::int32_t* heads, std::uint64_t& steps, Interrupt* interrupt) const;
-
-  /// The same on the budget of "auto": gives up, returning false, once there would be more than
-  /// most_steps(n) heads in all or more than kHeadsPerWord for one word. How many heads each
-  /// word takes is independent of the tree, given the root. `left` is scratch for n+1 entries.
-  bool run_on_budget(int root, Stream& stream, std::uint8_t* left, std::int32_t* heads,
-                     std::uint64_t& steps) const;
+  /// Samples the tree of `stacks` by its definition: walks from every word until it meets the tree,
+  /// which at first is `root` alone, a word or 0 for ROOT. Writes the head of word m to
+  /// heads[m - 1]; a root that is a word has the head 0. Returns false if the tree is given up.
+  /// Adds the number of heads to `steps`, the whole limit if it is given up. `depth` and `in_tree`
+  /// are scratch for n+1 entries each.
+  bool run(int root, const Stacks& stacks, const WalkLimits& limits, std::uint64_t* depth,
+           std::uint8_t* in_tree, std::int32_t* heads, std::uint64_t& steps,
+           Interrupt* interrupt) const;
 
  private:
-  /// Where a walk stands: the word it began at, and the node it has reached.
-  struct Place {
-    int start = 1;
-    int node = 1;
-  };
-
-  /// Walks on from `place` until every word is in the tree or `steps`, which it counts up, is
-  /// `limit`; returns whether every word is. Does nothing else, so that its loop keeps its
-  /// registers.
-  bool go_on(Place& place, std::uint64_t limit, Stream& stream, std::uint8_t* in_tree,
-             std::int32_t* heads, std::uint64_t& steps) const;
+  AliasTable table(int m) const {
+    const auto nodes = static_cast<std::size_t>(n_) + 1;
+    return alias_planes_at(planes_.data(), n_ + 1, nodes * nodes,
+                           static_cast<std::size_t>(m) * nodes);
+  }
 
   int n_ = 0;
-  std::size_t stride_ = 0;
-  Buffer<AliasSlot> slots_;
+  Buffer<std::uint32_t> planes_;  ///< [alias_planes][n+1][n+1]: row m has the heads of word m.
 };
 
 }  // namespace taproot::detail
