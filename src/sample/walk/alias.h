@@ -140,6 +140,19 @@ TAPROOT_HOST_DEVICE inline int choose_alias_by_high(const std::uint32_t* first, 
   return static_cast<int>(top < threshold ? index : slot & kAliasMask);
 }
 
+/// The same for larger tables, from the high halves of the bits and of place().
+TAPROOT_HOST_DEVICE inline int choose_large_alias_by_high(const AliasTable& table, int count,
+                                                          std::uint32_t high, std::uint32_t place) {
+  const std::uint64_t product =
+      static_cast<std::uint64_t>(high) * static_cast<std::uint32_t>(count);
+  const auto index = static_cast<std::uint32_t>(product >> 32);
+  const std::uint32_t threshold = table.first[index];
+  const bool open = threshold == place ||
+                    static_cast<std::uint32_t>(product) >= ~static_cast<std::uint32_t>(count) + 1;
+  if (open) return -1;
+  return static_cast<int>(place < threshold ? index : table.alias[index]);
+}
+
 /// Samples an index with the next numbers of a stream.
 template <typename Random>
 TAPROOT_HOST_DEVICE inline int sample_alias(const AliasTable& table, int count, Random& stream) {

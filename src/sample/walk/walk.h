@@ -5,22 +5,9 @@
 
 #include "core/interrupt.h"
 #include "eliminate/factor_data.h"
-#include "sample/walk/stacks.h"
+#include "sample/walk/pop.h"
 
 namespace taproot::detail {
-
-/// A tree is given up if its stacks lose, or would lose, more heads than this: all words together,
-/// or one word. Both numbers are independent of the tree, given the root, and do not depend on the
-/// order of popping.
-struct WalkLimits {
-  std::uint64_t steps = kMostDepth;
-  std::uint64_t heads_of_a_word = kMostDepth;
-
-  /// The budget of "auto".
-  static WalkLimits budget(int n) {
-    return {static_cast<std::uint64_t>(most_steps(n)), kHeadsPerWord};
-  }
-};
 
 /// Wilson's algorithm: samples a tree by random walks with loops erased (Wilson 1996).
 class Walk {
@@ -37,14 +24,11 @@ class Walk {
            std::uint8_t* in_tree, std::int32_t* heads, std::uint64_t& steps,
            Interrupt* interrupt) const;
 
- private:
-  AliasTable table(int m) const {
-    const auto nodes = static_cast<std::size_t>(n_) + 1;
-    return alias_planes_at(planes_.data(), n_ + 1, nodes * nodes,
-                           static_cast<std::size_t>(m) * nodes);
-  }
+  /// For pop_trees(); the root's table is the caller's.
+  const PopTables& tables() const { return tables_; }
 
-  int n_ = 0;
+ private:
+  PopTables tables_;
   Buffer<std::uint32_t> planes_;  ///< [alias_planes][n+1][n+1]: row m has the heads of word m.
 };
 

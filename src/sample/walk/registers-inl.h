@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Popping in registers, for sentences of up to 127 words, where the processor permutes bytes
+// (AVX-512 VBMI2). Files that use hwy/foreach_target.h include this once per target, so it has a
+// guard that toggles in place of #pragma once.
+#if defined(TAPROOT_SAMPLE_WALK_REGISTERS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TAPROOT_SAMPLE_WALK_REGISTERS_INL_H_
+#undef TAPROOT_SAMPLE_WALK_REGISTERS_INL_H_
+#else
+#define TAPROOT_SAMPLE_WALK_REGISTERS_INL_H_
+#endif
+
+#include "hwy/highway.h"
+#include "sample/walk/colors-inl.h"
+#include "sample/walk/pop.h"
+
+#define TAPROOT_POPS_IN_REGISTERS (HWY_TARGET <= HWY_AVX3_DL && HWY_ARCH_X86)
+
+#if TAPROOT_POPS_IN_REGISTERS
+#include <bit>
+
+HWY_BEFORE_NAMESPACE();
+namespace taproot::detail::HWY_NAMESPACE {
+
+// The words of four blocks of the stacks; only the low 32 bits of each lane count.
+struct FourWords {
+  __m512i x[4];
+};
+
+// Philox4x32-10 on eight blocks.
+HWY_INLINE FourWords philox_lanes(const StreamKey& key, __m512i depth, __m512i sample,
+                                  __m512i counter) {
+  const __m512i m0 = _mm512_set1_epi64(0xD2511F53);
+  const __m512i m1 = _mm512_set1_epi64(0xCD9E8D57);
+  FourWords w{{depth, sample, _mm512_set1_epi64(key.word), counter}};
+  uint32_t key0 = key.key[0];
+  uint32_t key1 = key.key[1];
+  for (int round = 0; round < 10; ++round) {
+    const __m512i p0 = _mm512_mul_epu32(w.x[0], m0);
+    const __m512i p1 = _mm512_mul_epu32(w.x[2], m1);
+    constexpr int kXor3 = 0x96;
+    w.x[0] = _mm512_ternarylogic_epi64(_mm512_srli_epi64(p1, 32), w.x[1], _mm512_set1_epi64(key0),
+                                       kXor3);
+    w.x[2] = _mm512_ternarylogic_epi64(_mm512_srli_epi64(p0, 32), w.x[3], _mm512_set1_epi64(key1),
+                                       kXor3);
+    w.x[1] = p1;
+    w.x[3] = p0;
+    key0 += 0x9E3779B9;
+    key1 += 0xBB67AE85;
+  }
+  return w;
+}
+
+// The steps of a tree that needs more rounds than depths in bytes allow.
+inline constexpr uint64_t kUnfinished = kGivenUp - 1;
+
+// 128 slots, one byte each, in two registers. Tree t has the slots from t * kSlots on: word m of it
+// has slot t * kSlots + m. The head of a slot is a slot of the same tree.
+template <int kTrees>
+class Registers {
+ public:
+  static constexpr int kSlots = 128 / kTrees;
+
+  Registers(const PopRequest& request) : r_(request), n_(r_.tables.n) {
+    count_ = static_cast<uint32_t>(n_ + 1);
+    alignas(64) uint8_t iota[128];
+    for (int i = 0; i < 128; ++i) iota[i] = static_cast<uint8_t>(i);
+    for (int i = 0; i < 2; ++i) {
+      iota_[i] = _mm512_load_si512(iota + 64 * i);
+      base_[i] = _mm512_and_si512(iota_[i], _mm512_set1_epi8(static_cast<char>(-kSlots)));
+      const __m512i words = _mm512_sub_epi8(iota_[i], base_[i]);
+      real_[i] = _mm512_cmpgt_epu8_mask(words, _mm512_setzero_si512()) &
+                 _mm512_cmple_epu8_mask(words, _mm512_set1_epi8(static_cast<char>(n_)));
+    }
+    for (int i = 0; i < kTrees; ++i) samples_[i] = r_.samples[i < r_.count ? i : 0];
+    for (int k = 0; k < 8; ++k) {
+      alignas(64) uint8_t at[64] = {};
+      for (int i = 0; i < 8; ++i) at[8 * i] = static_cast<uint8_t>(8 * k + i);
+      spread_[k] = _mm512_load_si512(at);
+    }
+  }
+
+  // Returns false if a tree is unfinished.
+  bool sample() {
+    draw_first();
+    __m512i depth[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+    uint64_t lost[2] = {0, 0};  // The slots of trees that were given up.
+    for (uint64_t round = 1;; ++round) {
+      uint64_t popped[2];
+      if (!find_cycles(popped)) break;
+      for (int i = 0; i < 2; ++i) {
+        popped[i] &= ~lost[i];
+        depth[i] = _mm512_mask_add_epi8(depth[i], popped[i], depth[i], _mm512_set1_epi8(1));
+      }
+      if (HWY_UNLIKELY(round >= limit_of_rounds())) {
+        give_up(depth, lost);
+        for (int i = 0; i < 2; ++i) popped[i] &= ~lost[i];
+      }
+      if ((popped[0] | popped[1]) == 0) break;
+      while ((popped[0] | popped[1]) != 0) draw_some(depth, popped);
+    }
+    return finish(depth, lost);
+  }
+
+ private:
+  // Depths are bytes.
+  static constexpr uint64_t kMostRounds = 250;
+  uint64_t limit_of_rounds() const {
+    return r_.limits.heads_of_a_word < kMostRounds ? r_.limits.heads_of_a_word : kMostRounds;
+  }
+
+  // Heads of eight words that need not be neighbors, from the high halves of their draws. Returns
+  // the lanes whose choice is open.
+  HWY_INLINE __mmask8 choose(__m512i high, __m512i word, __mmask8 valid, __m256i& heads) const {
+    const __m512i count = _mm512_set1_epi64(count_);
+    const __m512i product = _mm512_mul_epu32(high, count);
+    const __m512i index = _mm512_srli_epi64(product, 32);
+    const __m512i at = _mm512_add_epi64(_mm512_mul_epu32(word, count), index);
+    const __m256i slot =
+        _mm512_mask_i64gather_epi32(_mm256_setzero_si256(), valid, at, r_.tables.heads.first, 4);
+    const __m256i low = _mm512_cvtepi64_epi32(product);
+    const __m256i top = _mm256_srli_epi32(low, 11);
+    const __m256i threshold = _mm256_srli_epi32(slot, kAliasBits);
+    const __mmask8 own = _mm256_cmplt_epu32_mask(top, threshold);
+    const __mmask8 near =
+        _mm256_cmple_epu32_mask(_mm256_sub_epi32(threshold, top), _mm256_set1_epi32(1));
+    const __mmask8 carries =
+        _mm256_cmpge_epu32_mask(low, _mm256_set1_epi32(static_cast<int>(0U - count_)));
+    const __m256i alias = _mm256_and_si256(slot, _mm256_set1_epi32(kAliasMask));
+    heads = _mm256_mask_mov_epi32(alias, own, _mm512_cvtepi64_epi32(index));
+    return static_cast<__mmask8>((near | carries) & valid);
+  }
+
+  // All heads at depth 0, and the roots.
+  void draw_first() {
+    alignas(64) uint32_t roots_high[kTrees] = {};
+    uint64_t open_count = 0;
+    alignas(64) __mmask8 open[4][4];
+    __m256i bytes[4];
+    const int blocks = (static_cast<int>(count_) + 3) / 4;
+    for (int v = 0; v < 4; ++v) {
+      // Vector v has blocks 8v..8v+7 of the slots; kSlots / 4 of them belong to one tree.
+      constexpr int kBlocks = kSlots / 4;
+      const int first_tree = 8 * v / kBlocks;
+      const int first_block = 8 * v % kBlocks;
+      bytes[v] = _mm256_setzero_si256();
+      for (int e = 0; e < 4; ++e) open[v][e] = 0;
+      if (first_tree >= r_.count || first_block >= blocks) continue;
+      const __m512i lane = _mm512_add_epi64(_mm512_set1_epi64(8 * v), lanes());
+      const __m512i tree = _mm512_srli_epi64(lane, std::countr_zero(unsigned{kBlocks}));
+      const __m512i block = _mm512_and_si512(lane, _mm512_set1_epi64(kBlocks - 1));
+      const FourWords w =
+          philox_lanes(r_.key, _mm512_setzero_si512(), samples_of(tree),
+                       _mm512_or_si512(_mm512_slli_epi64(block, 8),
+                                       _mm512_set1_epi64(static_cast<int64_t>(Purpose::kStack))));
+      for (int e = 0; e < 4; ++e) {
+        const __m512i word = _mm512_add_epi64(_mm512_slli_epi64(block, 2), _mm512_set1_epi64(e));
+        const __mmask8 valid = _mm512_cmple_epu64_mask(word, _mm512_set1_epi64(n_));
+        __m256i heads;
+        open[v][e] = choose(w.x[e], word, valid, heads);
+        open_count += open[v][e];
+        bytes[v] = _mm256_or_si256(bytes[v], _mm256_slli_epi32(heads, 8 * e));
+      }
+      if (first_block == 0) {
+        alignas(32) uint32_t high[8];
+        _mm256_store_si256(reinterpret_cast<__m256i*>(high), _mm512_cvtepi64_epi32(w.x[0]));
+        for (int i = 0; i < 8; i += kBlocks) {
+          const int t = first_tree + i / kBlocks;
+          roots_high[t < kTrees ? t : 0] = high[i];
+        }
+      }
+    }
+    for (int i = 0; i < 2; ++i) {
+      heads_[i] = _mm512_inserti64x4(_mm512_castsi256_si512(bytes[2 * i]), bytes[2 * i + 1], 1);
+    }
+    if (HWY_UNLIKELY(open_count != 0)) settle_first(open);
+    set_roots(roots_high);
+  }
+
+  // The choices that the high halves have left open, by the definition. Word 0 is among them where
+  // its row, which nobody reads, happens to be.
+  HWY_NOINLINE void settle_first(const __mmask8 (&open)[4][4]) {
+    alignas(64) uint8_t heads[128];
+    store(heads);
+    for (int slot = 0; slot < 128; ++slot) {
+      if ((open[slot / 32][slot % 4] >> (slot / 4 % 8) & 1) == 0) continue;
+      heads[slot] = settle(slot, 0);
+    }
+    load(heads);
+  }
+
+  uint8_t settle(int slot, uint64_t depth) const {
+    const int m = slot % kSlots;
+    if (m == 0) return 0;
+    const Stacks stacks{r_.key, samples_[slot / kSlots]};
+    return static_cast<uint8_t>(
+        stacks.choose(r_.tables.heads_of(m), static_cast<int>(count_), m, depth));
+  }
+
+  // Every slot that is not a word other than the root has the root as its head.
+  void set_roots(const uint32_t* high) {
+    alignas(64) uint8_t root_slots[64] = {};
+    root_[0] = root_[1] = 0;
+    for (int t = 0; t < kTrees; ++t) {
+      int root = 0;
+      if (t < r_.count) {
+        if (r_.tables.root.first != nullptr) {
+          int chosen = choose_alias_by_high(r_.tables.root.first, n_, high[t]);
+          if (HWY_UNLIKELY(chosen < 0)) {
+            chosen = Stacks{r_.key, samples_[t]}.choose(r_.tables.root, n_, 0, 0);
+          }
+          root = chosen + 1;
+        }
+        r_.roots[t] = root;
+      }
+      const int slot = t * kSlots + root;
+      root_slots[t] = static_cast<uint8_t>(slot);
+      root_[slot / 64] |= uint64_t{1} << slot % 64;
+    }
+    const __m512i roots = _mm512_load_si512(root_slots);
+    for (int i = 0; i < 2; ++i) {
+      // Trees beyond count consist of roots.
+      uint64_t words = real_[i] & ~root_[i];
+      const int slots = r_.count * kSlots - 64 * i;
+      words &= slots >= 64 ? ~uint64_t{0} : slots <= 0 ? 0 : (uint64_t{1} << slots) - 1;
+      words_[i] = words;
+      const __m512i tree =
+          _mm512_and_si512(_mm512_srli_epi16(iota_[i], std::countr_zero(unsigned{kSlots})),
+                           _mm512_set1_epi8(kTrees - 1));
+      root_of_[i] = _mm512_permutexvar_epi8(tree, roots);
+      heads_[i] = _mm512_mask_add_epi8(root_of_[i], words, heads_[i], base_[i]);
+    }
+  }
+
+  // The slots on cycles; false if there are none. Squares the function until every image is a root
+  // or on a cycle: the words on cycles are the images.
+  HWY_INLINE bool find_cycles(uint64_t* popped) const {
+    __m512i a = heads_[0];
+    __m512i b = heads_[1];
+    for (int length = 1; length < kSlots; length *= 2) {
+      if (kTrees == 1) {
+        const __m512i c = _mm512_permutex2var_epi8(a, a, b);
+        b = _mm512_permutex2var_epi8(a, b, b);
+        a = c;
+      } else {
+        a = _mm512_permutexvar_epi8(a, a);
+        b = _mm512_permutexvar_epi8(b, b);
+      }
+    }
+    if ((_mm512_cmpneq_epi8_mask(a, root_of_[0]) | _mm512_cmpneq_epi8_mask(b, root_of_[1])) == 0) {
+      return false;
+    }
+    // Sets of bits, eight images at a time; a shift by 64 or more gives none.
+    __m512i low = _mm512_setzero_si512();
+    __m512i high = _mm512_setzero_si512();
+    const __m512i one = _mm512_set1_epi64(1);
+    constexpr __mmask64 kFirst = 0x0101010101010101;
+    for (int k = 0; k < 8; ++k) {
+      const __m512i c = _mm512_maskz_permutexvar_epi8(kFirst, spread_[k], a);
+      const __m512i d = _mm512_maskz_permutexvar_epi8(kFirst, spread_[k], b);
+      const __m512i e = _mm512_sub_epi64(d, _mm512_set1_epi64(64));
+      low = _mm512_or_si512(low, _mm512_sllv_epi64(one, c));
+      high = _mm512_or_si512(high, _mm512_sllv_epi64(one, e));
+      if (kTrees == 1) {
+        low = _mm512_or_si512(low, _mm512_sllv_epi64(one, d));
+        high = _mm512_or_si512(high,
+                               _mm512_sllv_epi64(one, _mm512_sub_epi64(c, _mm512_set1_epi64(64))));
+      }
+    }
+    popped[0] = static_cast<uint64_t>(_mm512_reduce_or_epi64(low)) & ~root_[0];
+    popped[1] = static_cast<uint64_t>(_mm512_reduce_or_epi64(high)) & ~root_[1];
+    return true;
+  }
+
+  // New heads for up to sixteen popped slots, which it removes from `popped`.
+  HWY_INLINE void draw_some(const __m512i* depth, uint64_t* popped) {
+    const uint64_t set0 = _pdep_u64(0xffff, popped[0]);
+    const int in0 = std::popcount(set0);
+    const uint64_t set1 = _pdep_u64(0xffffU >> in0, popped[1]);
+    const int size = in0 + std::popcount(set1);
+    popped[0] &= ~set0;
+    popped[1] &= ~set1;
+    const __m128i iota = _mm512_castsi512_si128(iota_[0]);
+    const __m128i shift = _mm_set1_epi8(static_cast<char>(in0));
+    const __m128i slots0 = _mm512_castsi512_si128(_mm512_maskz_compress_epi8(set0, iota_[0]));
+    const __m128i slots1 = _mm512_castsi512_si128(_mm512_maskz_compress_epi8(set1, iota_[1]));
+    const __m128i slots = _mm_or_si128(slots0, _mm_shuffle_epi8(slots1, _mm_sub_epi8(iota, shift)));
+    const __m128i depths = _mm512_castsi512_si128(
+        _mm512_permutex2var_epi8(depth[0], _mm512_castsi128_si512(slots), depth[1]));
+    __m128i heads = draw_eight(slots, depths, size);
+    if (size > 8) {
+      const __m128i more =
+          draw_eight(_mm_srli_si128(slots, 8), _mm_srli_si128(depths, 8), size - 8);
+      heads = _mm_unpacklo_epi64(heads, more);
+    }
+    heads_[0] = _mm512_mask_expand_epi8(heads_[0], set0, _mm512_castsi128_si512(heads));
+    const __m128i rest = _mm_shuffle_epi8(heads, _mm_add_epi8(iota, shift));
+    heads_[1] = _mm512_mask_expand_epi8(heads_[1], set1, _mm512_castsi128_si512(rest));
+  }
+
+  HWY_INLINE __m128i draw_eight(__m128i slots8, __m128i depths8, int size) const {
+    const __m512i slots = _mm512_cvtepu8_epi64(slots8);
+    const __m512i word = _mm512_and_si512(slots, _mm512_set1_epi64(kSlots - 1));
+    const __m512i tree = _mm512_srli_epi64(slots, std::countr_zero(unsigned{kSlots}));
+    const __m512i counter =
+        _mm512_or_si512(_mm512_slli_epi64(_mm512_srli_epi64(word, 2), 8),
+                        _mm512_set1_epi64(static_cast<int64_t>(Purpose::kStack)));
+    const FourWords w =
+        philox_lanes(r_.key, _mm512_cvtepu8_epi64(depths8), samples_of(tree), counter);
+    const __mmask8 odd = _mm512_test_epi64_mask(word, _mm512_set1_epi64(1));
+    const __mmask8 upper = _mm512_test_epi64_mask(word, _mm512_set1_epi64(2));
+    const __m512i high = _mm512_mask_mov_epi64(_mm512_mask_mov_epi64(w.x[0], odd, w.x[1]), upper,
+                                               _mm512_mask_mov_epi64(w.x[2], odd, w.x[3]));
+    const auto valid = static_cast<__mmask8>(size >= 8 ? 0xff : (1U << size) - 1);
+    __m256i heads;
+    const __mmask8 open = choose(high, word, valid, heads);
+    const __m256i base = _mm512_cvtepi64_epi32(_mm512_sub_epi64(slots, word));
+    heads = _mm256_add_epi32(heads, base);
+    if (HWY_UNLIKELY(open != 0)) return settle_some(slots8, depths8, heads, open);
+    return _mm256_cvtepi32_epi8(heads);
+  }
+
+  HWY_NOINLINE __m128i settle_some(__m128i slots8, __m128i depths8, __m256i heads,
+                                   __mmask8 open) const {
+    alignas(16) uint8_t slots[16];
+    alignas(16) uint8_t depths[16];
+    alignas(16) uint8_t out[16];
+    _mm_store_si128(reinterpret_cast<__m128i*>(slots), slots8);
+    _mm_store_si128(reinterpret_cast<__m128i*>(depths), depths8);
+    _mm_store_si128(reinterpret_cast<__m128i*>(out), _mm256_cvtepi32_epi8(heads));
+    for (int i = 0; i < 8; ++i) {
+      if ((open >> i & 1) == 0) continue;
+      out[i] = static_cast<uint8_t>(slots[i] / kSlots * kSlots + settle(slots[i], depths[i]));
+    }
+    return _mm_load_si128(reinterpret_cast<const __m128i*>(out));
+  }
+
+  // Marks the trees with a word that has lost as many heads as a word may take.
+  HWY_NOINLINE void give_up(const __m512i* depth, uint64_t* lost) const {
+    const __m512i most = _mm512_set1_epi8(static_cast<char>(limit_of_rounds()));
+    for (int i = 0; i < 2; ++i) {
+      uint64_t at = _mm512_cmpge_epu8_mask(depth[i], most);
+      for (; at != 0; at &= at - 1) {
+        if (kTrees == 1) {
+          lost[0] = lost[1] = ~uint64_t{0};
+          return;
+        }
+        const int first = std::countr_zero(at) / kSlots * kSlots;
+        lost[i] |= (~uint64_t{0} >> (64 - (kSlots < 64 ? kSlots : 64))) << first;
+      }
+    }
+  }
+
+  // Writes the trees and the number of their heads.
+  bool finish(const __m512i* depth, const uint64_t* lost) const {
+    bool finished = true;
+    alignas(64) uint8_t heads[128 + 16];
+    alignas(64) uint64_t sums[16];
+    for (int i = 0; i < 2; ++i) {
+      _mm512_store_si512(heads + 64 * i, _mm512_maskz_sub_epi8(words_[i], heads_[i], base_[i]));
+      _mm512_store_si512(sums + 8 * i, _mm512_sad_epu8(depth[i], _mm512_setzero_si512()));
+    }
+    for (int t = 0; t < r_.count; ++t) {
+      const int slot = t * kSlots;
+      uint64_t steps = static_cast<uint64_t>(n_ - (r_.roots[t] != 0 ? 1 : 0));
+      for (int i = slot / 8; i < (slot + kSlots) / 8; ++i) steps += sums[i];
+      if (steps > r_.limits.steps) {
+        steps = kGivenUp;
+      } else if ((lost[slot / 64] >> slot % 64 & 1) != 0) {
+        const bool spent = r_.limits.heads_of_a_word < kMostRounds;
+        steps = spent ? kGivenUp : kUnfinished;
+        finished &= spent;
+      }
+      r_.steps[t] = steps;
+      int32_t* out = r_.heads + t * r_.stride;
+      for (int m = 0; m < n_; m += 16) {
+        const __m512i wide = _mm512_cvtepu8_epi32(
+            _mm_loadu_si128(reinterpret_cast<const __m128i*>(heads + slot + 1 + m)));
+        const auto valid = static_cast<__mmask16>(n_ - m >= 16 ? 0xffff : (1U << (n_ - m)) - 1);
+        _mm512_mask_storeu_epi32(out + m, valid, wide);
+      }
+    }
+    return finished;
+  }
+
+  void store(uint8_t* heads) const {
+    for (int i = 0; i < 2; ++i) _mm512_store_si512(heads + 64 * i, heads_[i]);
+  }
+  void load(const uint8_t* heads) {
+    for (int i = 0; i < 2; ++i) heads_[i] = _mm512_load_si512(heads + 64 * i);
+  }
+
+  static __m512i lanes() { return _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0); }
+  HWY_INLINE __m512i samples_of(__m512i tree) const {
+    if (kTrees == 1) return _mm512_set1_epi64(samples_[0]);
+    return _mm512_permutexvar_epi32(tree, _mm512_load_si512(samples_));
+  }
+
+  PopRequest r_;
+  int n_;
+  uint32_t count_;
+  alignas(64) uint32_t samples_[16] = {};
+  __m512i iota_[2];
+  __m512i base_[2];     // The slot of each slot's ROOT.
+  __m512i root_of_[2];  // The slot of each slot's root.
+  __m512i heads_[2];
+  __m512i spread_[8];
+  uint64_t real_[2];   // Slots of words.
+  uint64_t words_[2];  // The same without roots, in trees that were asked for.
+  uint64_t root_[2];
+};
+
+// Trees that outlive the registers are left to pop_by_colors().
+template <int kTrees>
+static void pop_in_registers(const PopRequest& r, PopScratch& scratch, Interrupt* interrupt) {
+  for (int t = 0; t < r.count; t += kTrees) {
+    const int size = r.count - t < kTrees ? r.count - t : kTrees;
+    if (Registers<kTrees>(r.part(t, size)).sample()) continue;
+    for (int i = t; i < t + size; ++i) {
+      if (r.steps[i] == kUnfinished) pop_by_colors<false>(r.part(i, 1), scratch, interrupt);
+    }
+  }
+}
+
+}  // namespace taproot::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // TAPROOT_POPS_IN_REGISTERS
+
+#endif  // TAPROOT_SAMPLE_WALK_REGISTERS_INL_H_
