@@ -9,69 +9,80 @@
 #define TAPROOT_SAMPLE_WALK_DRAW_BLOCKS_INL_H_
 #endif
 
+#include <cstring>
+
 #include "hwy/highway.h"
 #include "sample/walk/stacks.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
-inline constexpr int kBlockLanes = 8;
+namespace hn = hwy::HWY_NAMESPACE;
 
-// The places of eight blocks: the first and the last word of their counters.
-struct BlockPlaces {
-  alignas(64) uint32_t depth[kBlockLanes];
-  alignas(64) uint32_t counter[kBlockLanes];
+inline constexpr size_t kBlockLanes = 8;
 
-  void set(int lane, Purpose purpose, uint32_t block, uint64_t at) {
-    depth[lane] = static_cast<uint32_t>(at);
-    counter[lane] = stack_counter(purpose, block, at);
-  }
+// Where eight blocks lie, relative to the first: the first and the last words of their counters.
+struct BlockLanes {
+  alignas(64) uint64_t depth[kBlockLanes];
+  alignas(64) uint64_t counter[kBlockLanes];
 };
 
-// words[e][i] is element e of block i.
-struct BlockWords {
-  alignas(64) uint32_t words[4][kBlockLanes];
-};
-
-// Philox4x32-10 in loops that compilers turn into vectors, as in core/random.cc. The key comes as
-// numbers because gcc 12 does not vectorize it behind a reference.
-static HWY_NOINLINE void philox_blocks(uint64_t seed, uint32_t word, uint32_t sample,
-                                       const BlockPlaces& places, BlockWords& out) {
-  uint64_t x0[kBlockLanes];
-  uint64_t x1[kBlockLanes];
-  uint64_t x2[kBlockLanes];
-  uint64_t x3[kBlockLanes];
-  for (int i = 0; i < kBlockLanes; ++i) {
-    x0[i] = places.depth[i];
-    x1[i] = sample;
-    x2[i] = word;
-    x3[i] = places.counter[i];
+// Philox4x32-10 of eight blocks: writes element e of block i to out[4 * i + e]. The words have 32
+// bits within 64, because the products need them; what products and shifts leave above is ignored
+// by the next product.
+HWY_INLINE void draw_blocks(const Stacks& stacks, const BlockLanes& lanes, uint32_t depth,
+                            uint32_t counter, uint32_t* HWY_RESTRICT out) {
+#if HWY_TARGET == HWY_SCALAR
+  for (size_t i = 0; i < kBlockLanes; ++i) {
+    const auto first = static_cast<uint32_t>(lanes.depth[i]) + depth;
+    const auto last = static_cast<uint32_t>(lanes.counter[i]) + counter;
+    const auto r = r123::Philox4x32()({{first, stacks.sample, stacks.key.word, last}},
+                                      {{stacks.key.key[0], stacks.key.key[1]}});
+    for (unsigned e = 0; e < 4; ++e) out[4 * i + e] = r[e];
   }
-  uint64_t key0 = seed & 0xffffffff;
-  uint64_t key1 = seed >> 32;
+#else
+  const hn::CappedTag<uint64_t, kBlockLanes> d;
+  const hn::Repartition<uint32_t, decltype(d)> d32;
+  using V = hn::Vec<decltype(d)>;
+  constexpr size_t kLanes = hn::MaxLanes(d);
+  constexpr size_t kVectors = kBlockLanes / kLanes;
+  V x0[kVectors];
+  V x1[kVectors];
+  V x2[kVectors];
+  V x3[kVectors];
+  for (size_t v = 0; v < kVectors; ++v) {
+    x0[v] = hn::Add(hn::Load(d, lanes.depth + v * kLanes), hn::Set(d, depth));
+    x1[v] = hn::Set(d, stacks.sample);
+    x2[v] = hn::Set(d, stacks.key.word);
+    x3[v] = hn::Add(hn::Load(d, lanes.counter + v * kLanes), hn::Set(d, counter));
+  }
+  const auto multiplier0 = hn::Set(d32, 0xD2511F53);
+  const auto multiplier1 = hn::Set(d32, 0xCD9E8D57);
+  uint32_t key0 = stacks.key.key[0];
+  uint32_t key1 = stacks.key.key[1];
   for (int round = 0; round < 10; ++round) {
-    for (int i = 0; i < kBlockLanes; ++i) {
-      const uint64_t product0 = x0[i] * 0xD2511F53;
-      const uint64_t product1 = x2[i] * 0xCD9E8D57;
-      x0[i] = (product1 >> 32) ^ x1[i] ^ key0;
-      x2[i] = (product0 >> 32) ^ x3[i] ^ key1;
-      x1[i] = product1 & 0xffffffff;
-      x3[i] = product0 & 0xffffffff;
+    const V k0 = hn::Set(d, key0);
+    const V k1 = hn::Set(d, key1);
+    for (size_t v = 0; v < kVectors; ++v) {
+      const V p0 = hn::MulEven(hn::BitCast(d32, x0[v]), multiplier0);
+      const V p1 = hn::MulEven(hn::BitCast(d32, x2[v]), multiplier1);
+      x0[v] = hn::Xor(hn::ShiftRight<32>(p1), hn::Xor(x1[v], k0));
+      x2[v] = hn::Xor(hn::ShiftRight<32>(p0), hn::Xor(x3[v], k1));
+      x1[v] = p1;
+      x3[v] = p0;
     }
-    key0 = (key0 + 0x9E3779B9) & 0xffffffff;
-    key1 = (key1 + 0xBB67AE85) & 0xffffffff;
+    key0 += 0x9E3779B9;
+    key1 += 0xBB67AE85;
   }
-  for (int i = 0; i < kBlockLanes; ++i) {
-    out.words[0][i] = static_cast<uint32_t>(x0[i]);
-    out.words[1][i] = static_cast<uint32_t>(x1[i]);
-    out.words[2][i] = static_cast<uint32_t>(x2[i]);
-    out.words[3][i] = static_cast<uint32_t>(x3[i]);
+  const V low = hn::Set(d, 0xffffffff);
+  for (size_t v = 0; v < kVectors; ++v) {
+    const V first = hn::Or(hn::And(x0[v], low), hn::ShiftLeft<32>(x1[v]));
+    const V second = hn::Or(hn::And(x2[v], low), hn::ShiftLeft<32>(x3[v]));
+    alignas(64) uint64_t pairs[2 * kLanes];
+    hn::StoreInterleaved2(first, second, d, pairs);
+    std::memcpy(out + 4 * v * kLanes, pairs, sizeof(pairs));
   }
-}
-
-HWY_INLINE void draw_blocks(const Stacks& stacks, const BlockPlaces& places, BlockWords& out) {
-  philox_blocks(static_cast<uint64_t>(stacks.key.key[1]) << 32 | stacks.key.key[0], stacks.key.word,
-                stacks.sample, places, out);
+#endif
 }
 
 }  // namespace taproot::detail::HWY_NAMESPACE

@@ -19,8 +19,8 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h: once per target.
 #include "hwy/highway.h"
-#include "sample/walk/colors-inl.h"
 #include "sample/walk/registers-inl.h"
+#include "sample/walk/walk_ahead-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
@@ -34,8 +34,8 @@ static void pop(const PopRequest& request, PopScratch& scratch, Interrupt* inter
   if (n <= 63) return pop_in_registers<2>(request, scratch, interrupt);
   if (n <= 127) return pop_in_registers<1>(request, scratch, interrupt);
 #endif
-  if (n < kMostPacked) return pop_by_colors<false>(request, scratch, interrupt);
-  pop_by_colors<true>(request, scratch, interrupt);
+  if (n < kMostPacked) return walk_ahead<false>(request, scratch, interrupt);
+  walk_ahead<true>(request, scratch, interrupt);
 }
 
 }  // namespace taproot::detail::HWY_NAMESPACE

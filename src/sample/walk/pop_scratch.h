@@ -7,16 +7,13 @@
 
 namespace taproot::detail {
 
-/// The memory of popping by colors.
+/// The memory of a walk whose heads are chosen ahead; see walk_ahead-inl.h.
 struct PopScratch {
-  /// Heads that were drawn ahead, for words that are popped again and again.
-  static constexpr std::size_t kAhead = 8;
-
-  Buffer<std::uint32_t> color;   ///< [n+1]: who met a word last; see colors-inl.h.
-  Buffer<std::uint64_t> depth;   ///< [n+1]: how many heads each stack has lost.
-  Buffer<std::int32_t> list;     ///< [2][n]: the words that lost their heads in this round.
-  Buffer<std::int32_t> ahead;    ///< [n+1][kAhead]: heads to come, at the end of each row.
-  Buffer<std::uint8_t> waiting;  ///< [n+1]: how many these are.
+  Buffer<std::uint32_t> high;    ///< Draws of all words at the first depths.
+  Buffer<std::uint32_t> ahead;   ///< Draws of single words at greater depths.
+  Buffer<std::uint64_t> taken;   ///< [n+1]: how many heads each word has taken.
+  Buffer<std::int32_t> next;     ///< [n+1]: the head that a word takes when it is met next.
+  Buffer<std::uint8_t> in_tree;  ///< [n+1]: the nodes that are joined to the tree.
 };
 
 }  // namespace taproot::detail

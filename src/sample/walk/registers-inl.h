@@ -11,8 +11,8 @@
 #endif
 
 #include "hwy/highway.h"
-#include "sample/walk/colors-inl.h"
 #include "sample/walk/pop.h"
+#include "sample/walk/walk_ahead-inl.h"
 
 #define TAPROOT_POPS_IN_REGISTERS (HWY_TARGET <= HWY_AVX3_DL && HWY_ARCH_X86)
 
@@ -410,14 +410,14 @@ class Registers {
   uint64_t root_[2];
 };
 
-// Trees that outlive the registers are left to pop_by_colors().
+// Trees that outlive the registers are left to walk_ahead().
 template <int kTrees>
 static void pop_in_registers(const PopRequest& r, PopScratch& scratch, Interrupt* interrupt) {
   for (int t = 0; t < r.count; t += kTrees) {
     const int size = r.count - t < kTrees ? r.count - t : kTrees;
     if (Registers<kTrees>(r.part(t, size)).sample()) continue;
     for (int i = t; i < t + size; ++i) {
-      if (r.steps[i] == kUnfinished) pop_by_colors<false>(r.part(i, 1), scratch, interrupt);
+      if (r.steps[i] == kUnfinished) walk_ahead<false>(r.part(i, 1), scratch, interrupt);
     }
   }
 }
