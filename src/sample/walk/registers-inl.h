@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Popping in registers, for sentences of up to 127 words, where the processor permutes bytes
+// Popping in registers, for sentences of up to 255 words, where the processor permutes bytes
 // (AVX-512 VBMI2). Files that use hwy/foreach_target.h include this once per target, so it has a
 // guard that toggles in place of #pragma once.
 #if defined(TAPROOT_SAMPLE_WALK_REGISTERS_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -54,18 +54,18 @@ HWY_INLINE FourWords philox_lanes(const StreamKey& key, __m512i depth, __m512i s
 // The steps of a tree that needs more rounds than depths in bytes allow.
 inline constexpr uint64_t kUnfinished = kGivenUp - 1;
 
-// 128 slots, one byte each, in two registers. Tree t has the slots from t * kSlots on: word m of it
+// Slots of one byte each, 64 to a register. Tree t has the slots from t * kSlots on: word m of it
 // has slot t * kSlots + m. The head of a slot is a slot of the same tree.
-template <int kTrees>
+template <int kTrees, int kRegisters>
 class Registers {
  public:
-  static constexpr int kSlots = 128 / kTrees;
+  static constexpr int kSlots = 64 * kRegisters / kTrees;
 
   Registers(const PopRequest& request) : r_(request), n_(r_.tables.n) {
     count_ = static_cast<uint32_t>(n_ + 1);
-    alignas(64) uint8_t iota[128];
-    for (int i = 0; i < 128; ++i) iota[i] = static_cast<uint8_t>(i);
-    for (int i = 0; i < 2; ++i) {
+    alignas(64) uint8_t iota[64 * kRegisters];
+    for (int i = 0; i < 64 * kRegisters; ++i) iota[i] = static_cast<uint8_t>(i);
+    for (int i = 0; i < kRegisters; ++i) {
       iota_[i] = _mm512_load_si512(iota + 64 * i);
       base_[i] = _mm512_and_si512(iota_[i], _mm512_set1_epi8(static_cast<char>(-kSlots)));
       const __m512i words = _mm512_sub_epi8(iota_[i], base_[i]);
@@ -83,21 +83,25 @@ class Registers {
   // Returns false if a tree is unfinished.
   bool sample() {
     draw_first();
-    __m512i depth[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
-    uint64_t lost[2] = {0, 0};  // The slots of trees that were given up.
+    __m512i depth[kRegisters];
+    for (__m512i& d : depth) d = _mm512_setzero_si512();
+    uint64_t lost[kRegisters] = {};  // The slots of trees that were given up.
     for (uint64_t round = 1;; ++round) {
-      uint64_t popped[2];
+      uint64_t popped[kRegisters];
       if (!find_cycles(popped)) break;
-      for (int i = 0; i < 2; ++i) {
+      for (int i = 0; i < kRegisters; ++i) {
         popped[i] &= ~lost[i];
         depth[i] = _mm512_mask_add_epi8(depth[i], popped[i], depth[i], _mm512_set1_epi8(1));
       }
       if (HWY_UNLIKELY(round >= limit_of_rounds())) {
         give_up(depth, lost);
-        for (int i = 0; i < 2; ++i) popped[i] &= ~lost[i];
+        for (int i = 0; i < kRegisters; ++i) popped[i] &= ~lost[i];
       }
-      if ((popped[0] | popped[1]) == 0) break;
-      while ((popped[0] | popped[1]) != 0) draw_some(depth, popped);
+      bool any = false;
+      for (int i = 0; i < kRegisters; i += 2) {
+        for (; (popped[i] | popped[i + 1]) != 0; any = true) draw_some(i, depth, popped);
+      }
+      if (!any) break;
     }
     return finish(depth, lost);
   }
@@ -135,10 +139,10 @@ class Registers {
   void draw_first() {
     alignas(64) uint32_t roots_high[kTrees] = {};
     uint64_t open_count = 0;
-    alignas(64) __mmask8 open[4][4];
-    __m256i bytes[4];
+    alignas(64) __mmask8 open[2 * kRegisters][4];
+    __m256i bytes[2 * kRegisters];
     const int blocks = (static_cast<int>(count_) + 3) / 4;
-    for (int v = 0; v < 4; ++v) {
+    for (int v = 0; v < 2 * kRegisters; ++v) {
       // Vector v has blocks 8v..8v+7 of the slots; kSlots / 4 of them belong to one tree.
       constexpr int kBlocks = kSlots / 4;
       const int first_tree = 8 * v / kBlocks;
@@ -170,7 +174,7 @@ class Registers {
         }
       }
     }
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < kRegisters; ++i) {
       heads_[i] = _mm512_inserti64x4(_mm512_castsi256_si512(bytes[2 * i]), bytes[2 * i + 1], 1);
     }
     if (HWY_UNLIKELY(open_count != 0)) settle_first(open);
@@ -179,10 +183,10 @@ class Registers {
 
   // The choices that the high halves have left open, by the definition. Word 0 is among them where
   // its row, which nobody reads, happens to be.
-  HWY_NOINLINE void settle_first(const __mmask8 (&open)[4][4]) {
-    alignas(64) uint8_t heads[128];
+  HWY_NOINLINE void settle_first(const __mmask8 (&open)[2 * kRegisters][4]) {
+    alignas(64) uint8_t heads[64 * kRegisters];
     store(heads);
-    for (int slot = 0; slot < 128; ++slot) {
+    for (int slot = 0; slot < 64 * kRegisters; ++slot) {
       if ((open[slot / 32][slot % 4] >> (slot / 4 % 8) & 1) == 0) continue;
       heads[slot] = settle(slot, 0);
     }
@@ -200,7 +204,7 @@ class Registers {
   // Every slot that is not a word other than the root has the root as its head.
   void set_roots(const uint32_t* high) {
     alignas(64) uint8_t root_slots[64] = {};
-    root_[0] = root_[1] = 0;
+    for (uint64_t& root : root_) root = 0;
     for (int t = 0; t < kTrees; ++t) {
       int root = 0;
       if (t < r_.count) {
@@ -218,7 +222,7 @@ class Registers {
       root_[slot / 64] |= uint64_t{1} << slot % 64;
     }
     const __m512i roots = _mm512_load_si512(root_slots);
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < kRegisters; ++i) {
       // Trees beyond count consist of roots.
       uint64_t words = real_[i] & ~root_[i];
       const int slots = r_.count * kSlots - 64 * i;
@@ -232,70 +236,79 @@ class Registers {
     }
   }
 
+  // f after f. A tree lies within a register, or in all of them.
+  static HWY_INLINE void square(__m512i* f) {
+    __m512i image[kRegisters];
+    for (int i = 0; i < kRegisters; ++i) {
+      if (kSlots <= 64) {
+        image[i] = _mm512_permutexvar_epi8(f[i], f[i]);
+      } else {
+        image[i] = _mm512_permutex2var_epi8(f[0], f[i], f[1]);
+      }
+      if (kSlots > 128) {
+        image[i] = _mm512_mask_mov_epi8(
+            image[i], _mm512_movepi8_mask(f[i]),
+            _mm512_permutex2var_epi8(f[kRegisters - 2], f[i], f[kRegisters - 1]));
+      }
+    }
+    for (int i = 0; i < kRegisters; ++i) f[i] = image[i];
+  }
+
   // The slots on cycles; false if there are none. Squares the function until every image is a root
   // or on a cycle: the words on cycles are the images.
   HWY_INLINE bool find_cycles(uint64_t* popped) const {
-    __m512i a = heads_[0];
-    __m512i b = heads_[1];
-    for (int length = 1; length < kSlots; length *= 2) {
-      if (kTrees == 1) {
-        const __m512i c = _mm512_permutex2var_epi8(a, a, b);
-        b = _mm512_permutex2var_epi8(a, b, b);
-        a = c;
-      } else {
-        a = _mm512_permutexvar_epi8(a, a);
-        b = _mm512_permutexvar_epi8(b, b);
-      }
-    }
-    if ((_mm512_cmpneq_epi8_mask(a, root_of_[0]) | _mm512_cmpneq_epi8_mask(b, root_of_[1])) == 0) {
-      return false;
-    }
+    __m512i f[kRegisters];
+    for (int i = 0; i < kRegisters; ++i) f[i] = heads_[i];
+    for (int length = 1; length < kSlots; length *= 2) square(f);
+    uint64_t lost = 0;
+    for (int i = 0; i < kRegisters; ++i) lost |= _mm512_cmpneq_epi8_mask(f[i], root_of_[i]);
+    if (lost == 0) return false;
     // Sets of bits, eight images at a time; a shift by 64 or more gives none.
-    __m512i low = _mm512_setzero_si512();
-    __m512i high = _mm512_setzero_si512();
+    __m512i sets[kRegisters];
+    for (__m512i& set : sets) set = _mm512_setzero_si512();
     const __m512i one = _mm512_set1_epi64(1);
     constexpr __mmask64 kFirst = 0x0101010101010101;
     for (int k = 0; k < 8; ++k) {
-      const __m512i c = _mm512_maskz_permutexvar_epi8(kFirst, spread_[k], a);
-      const __m512i d = _mm512_maskz_permutexvar_epi8(kFirst, spread_[k], b);
-      const __m512i e = _mm512_sub_epi64(d, _mm512_set1_epi64(64));
-      low = _mm512_or_si512(low, _mm512_sllv_epi64(one, c));
-      high = _mm512_or_si512(high, _mm512_sllv_epi64(one, e));
-      if (kTrees == 1) {
-        low = _mm512_or_si512(low, _mm512_sllv_epi64(one, d));
-        high = _mm512_or_si512(high,
-                               _mm512_sllv_epi64(one, _mm512_sub_epi64(c, _mm512_set1_epi64(64))));
+      for (int i = 0; i < kRegisters; ++i) {
+        const __m512i images = _mm512_maskz_permutexvar_epi8(kFirst, spread_[k], f[i]);
+        for (int j = 0; j < kRegisters; ++j) {
+          if (kSlots <= 64 && i != j) continue;
+          const __m512i shift = _mm512_sub_epi64(images, _mm512_set1_epi64(64 * j));
+          sets[j] = _mm512_or_si512(sets[j], _mm512_sllv_epi64(one, shift));
+        }
       }
     }
-    popped[0] = static_cast<uint64_t>(_mm512_reduce_or_epi64(low)) & ~root_[0];
-    popped[1] = static_cast<uint64_t>(_mm512_reduce_or_epi64(high)) & ~root_[1];
+    for (int i = 0; i < kRegisters; ++i) {
+      popped[i] = static_cast<uint64_t>(_mm512_reduce_or_epi64(sets[i])) & ~root_[i];
+    }
     return true;
   }
 
-  // New heads for up to sixteen popped slots, which it removes from `popped`.
-  HWY_INLINE void draw_some(const __m512i* depth, uint64_t* popped) {
-    const uint64_t set0 = _pdep_u64(0xffff, popped[0]);
+  // New heads for up to sixteen popped slots of two neighboring registers, which it removes from
+  // `popped`.
+  HWY_INLINE void draw_some(int at, const __m512i* depth, uint64_t* popped) {
+    const uint64_t set0 = _pdep_u64(0xffff, popped[at]);
     const int in0 = std::popcount(set0);
-    const uint64_t set1 = _pdep_u64(0xffffU >> in0, popped[1]);
+    const uint64_t set1 = _pdep_u64(0xffffU >> in0, popped[at + 1]);
     const int size = in0 + std::popcount(set1);
-    popped[0] &= ~set0;
-    popped[1] &= ~set1;
+    popped[at] &= ~set0;
+    popped[at + 1] &= ~set1;
     const __m128i iota = _mm512_castsi512_si128(iota_[0]);
     const __m128i shift = _mm_set1_epi8(static_cast<char>(in0));
-    const __m128i slots0 = _mm512_castsi512_si128(_mm512_maskz_compress_epi8(set0, iota_[0]));
-    const __m128i slots1 = _mm512_castsi512_si128(_mm512_maskz_compress_epi8(set1, iota_[1]));
+    const __m128i slots0 = _mm512_castsi512_si128(_mm512_maskz_compress_epi8(set0, iota_[at]));
+    const __m128i slots1 = _mm512_castsi512_si128(_mm512_maskz_compress_epi8(set1, iota_[at + 1]));
     const __m128i slots = _mm_or_si128(slots0, _mm_shuffle_epi8(slots1, _mm_sub_epi8(iota, shift)));
     const __m128i depths = _mm512_castsi512_si128(
-        _mm512_permutex2var_epi8(depth[0], _mm512_castsi128_si512(slots), depth[1]));
+        _mm512_permutex2var_epi8(depth[at], _mm512_castsi128_si512(slots), depth[at + 1]));
     __m128i heads = draw_eight(slots, depths, size);
     if (size > 8) {
       const __m128i more =
           draw_eight(_mm_srli_si128(slots, 8), _mm_srli_si128(depths, 8), size - 8);
       heads = _mm_unpacklo_epi64(heads, more);
     }
-    heads_[0] = _mm512_mask_expand_epi8(heads_[0], set0, _mm512_castsi128_si512(heads));
+    heads_[at] = _mm512_mask_expand_epi8(heads_[at], set0, _mm512_castsi128_si512(heads));
     const __m128i rest = _mm_shuffle_epi8(heads, _mm_add_epi8(iota, shift));
-    heads_[1] = _mm512_mask_expand_epi8(heads_[1], set1, _mm512_castsi128_si512(rest));
+    heads_[at + 1] = _mm512_mask_expand_epi8(heads_[at + 1], set1, _mm512_castsi128_si512(rest));
   }
 
   HWY_INLINE __m128i draw_eight(__m128i slots8, __m128i depths8, int size) const {
@@ -338,11 +351,11 @@ class Registers {
   // Marks the trees with a word that has lost as many heads as a word may take.
   HWY_NOINLINE void give_up(const __m512i* depth, uint64_t* lost) const {
     const __m512i most = _mm512_set1_epi8(static_cast<char>(limit_of_rounds()));
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < kRegisters; ++i) {
       uint64_t at = _mm512_cmpge_epu8_mask(depth[i], most);
       for (; at != 0; at &= at - 1) {
         if (kTrees == 1) {
-          lost[0] = lost[1] = ~uint64_t{0};
+          for (int j = 0; j < kRegisters; ++j) lost[j] = ~uint64_t{0};
           return;
         }
         const int first = std::countr_zero(at) / kSlots * kSlots;
@@ -354,9 +367,9 @@ class Registers {
   // Writes the trees and the number of their heads.
   bool finish(const __m512i* depth, const uint64_t* lost) const {
     bool finished = true;
-    alignas(64) uint8_t heads[128 + 16];
-    alignas(64) uint64_t sums[16];
-    for (int i = 0; i < 2; ++i) {
+    alignas(64) uint8_t heads[64 * kRegisters + 16];
+    alignas(64) uint64_t sums[8 * kRegisters];
+    for (int i = 0; i < kRegisters; ++i) {
       _mm512_store_si512(heads + 64 * i, _mm512_maskz_sub_epi8(words_[i], heads_[i], base_[i]));
       _mm512_store_si512(sums + 8 * i, _mm512_sad_epu8(depth[i], _mm512_setzero_si512()));
     }
@@ -384,10 +397,10 @@ class Registers {
   }
 
   void store(uint8_t* heads) const {
-    for (int i = 0; i < 2; ++i) _mm512_store_si512(heads + 64 * i, heads_[i]);
+    for (int i = 0; i < kRegisters; ++i) _mm512_store_si512(heads + 64 * i, heads_[i]);
   }
   void load(const uint8_t* heads) {
-    for (int i = 0; i < 2; ++i) heads_[i] = _mm512_load_si512(heads + 64 * i);
+    for (int i = 0; i < kRegisters; ++i) heads_[i] = _mm512_load_si512(heads + 64 * i);
   }
 
   static __m512i lanes() { return _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0); }
@@ -400,22 +413,22 @@ class Registers {
   int n_;
   uint32_t count_;
   alignas(64) uint32_t samples_[16] = {};
-  __m512i iota_[2];
-  __m512i base_[2];     // The slot of each slot's ROOT.
-  __m512i root_of_[2];  // The slot of each slot's root.
-  __m512i heads_[2];
+  __m512i iota_[kRegisters];
+  __m512i base_[kRegisters];     // The slot of each slot's ROOT.
+  __m512i root_of_[kRegisters];  // The slot of each slot's root.
+  __m512i heads_[kRegisters];
   __m512i spread_[8];
-  uint64_t real_[2];   // Slots of words.
-  uint64_t words_[2];  // The same without roots, in trees that were asked for.
-  uint64_t root_[2];
+  uint64_t real_[kRegisters];   // Slots of words.
+  uint64_t words_[kRegisters];  // The same without roots, in trees that were asked for.
+  uint64_t root_[kRegisters];
 };
 
 // Trees that outlive the registers are left to walk_ahead().
-template <int kTrees>
+template <int kTrees, int kRegisters>
 static void pop_in_registers(const PopRequest& r, PopScratch& scratch, Interrupt* interrupt) {
   for (int t = 0; t < r.count; t += kTrees) {
     const int size = r.count - t < kTrees ? r.count - t : kTrees;
-    if (Registers<kTrees>(r.part(t, size)).sample()) continue;
+    if (Registers<kTrees, kRegisters>(r.part(t, size)).sample()) continue;
     for (int i = t; i < t + size; ++i) {
       if (r.steps[i] == kUnfinished) walk_ahead<false>(r.part(i, 1), scratch, interrupt);
     }

@@ -2,6 +2,7 @@
 #include "sample/walk/walk.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "core/check.h"
 #include "sample/conditionals/weights_by_modifier.h"
@@ -32,31 +33,28 @@ void Walk::build(const FactorData& data, bool with_root, Scratch& scratch) {
   tables_ = {n, alias_planes_at<const std::uint32_t>(planes, n + 1, size, std::size_t{0}), {}};
 }
 
-bool Walk::run(int root, const Stacks& stacks, const WalkLimits& limits, std::uint64_t* depth,
-               std::uint8_t* in_tree, std::int32_t* heads, std::uint64_t& steps,
-               Interrupt* interrupt) const {
-  const int n = tables_.n;
-  std::fill(depth, depth + n + 1, std::uint64_t{0});
-  std::fill(in_tree, in_tree + n + 1, std::uint8_t{0});
-  in_tree[root] = 1;
-  if (root != 0) heads[root - 1] = 0;
-  // A walk may take longer than anybody lives: it asks now and then whether to go on.
-  constexpr std::uint64_t kStepsBetween = std::uint64_t{1} << 16;
+std::uint64_t walk_simply(const PopTables& tables, int root, const Stacks& stacks,
+                          const WalkLimits& limits, std::int32_t* heads) {
+  const auto nodes = static_cast<std::size_t>(tables.n) + 1;
+  std::vector<std::uint64_t> depth(nodes);
+  std::vector<bool> in_tree(nodes);
+  const auto head_of = [&](std::size_t m) -> std::int32_t& { return heads[m - 1]; };
+  in_tree[static_cast<std::size_t>(root)] = true;
+  if (root != 0) head_of(static_cast<std::size_t>(root)) = 0;
   std::uint64_t taken = 0;
-  for (int start = 1; start <= n; ++start) {
-    for (int node = start; in_tree[node] == 0; node = heads[node - 1]) {
-      if (taken == limits.steps || depth[node] == limits.heads_of_a_word) {
-        steps += limits.steps;
-        return false;
-      }
-      if (++taken % kStepsBetween == 0) check(interrupt);
+  for (std::size_t start = 1; start < nodes; ++start) {
+    for (std::size_t m = start; !in_tree[m]; m = static_cast<std::size_t>(head_of(m))) {
+      if (taken == limits.steps || depth[m] == limits.heads_of_a_word) return kGivenUp;
+      ++taken;
       // A walk that returns to a word overwrites its head, which erases the loop.
-      heads[node - 1] = stacks.choose(tables_.heads_of(node), n + 1, node, depth[node]++);
+      const int word = static_cast<int>(m);
+      head_of(m) = stacks.choose(tables.heads_of(word), tables.n + 1, word, depth[m]++);
     }
-    for (int node = start; in_tree[node] == 0; node = heads[node - 1]) in_tree[node] = 1;
+    for (std::size_t m = start; !in_tree[m]; m = static_cast<std::size_t>(head_of(m))) {
+      in_tree[m] = true;
+    }
   }
-  steps += taken;
-  return true;
+  return taken;
 }
 
 }  // namespace taproot::detail

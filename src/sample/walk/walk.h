@@ -3,33 +3,31 @@
 
 #include <cstdint>
 
-#include "core/interrupt.h"
 #include "eliminate/factor_data.h"
 #include "sample/walk/pop.h"
 
 namespace taproot::detail {
 
-/// Wilson's algorithm: samples a tree by random walks with loops erased (Wilson 1996).
+/// The alias tables of a sentence.
 class Walk {
  public:
-  /// Builds an alias table of the heads of each word. ROOT is among these heads if with_root.
+  /// Builds a table of the heads of each word. ROOT is among these heads if with_root.
   void build(const FactorData& data, bool with_root, Scratch& scratch);
 
-  /// Samples the tree of `stacks` by its definition: walks from every word until it meets the tree,
-  /// which at first is `root` alone, a word or 0 for ROOT. Writes the head of word m to
-  /// heads[m - 1]; a root that is a word has the head 0. Returns false if the tree is given up.
-  /// Adds the number of heads to `steps`, the whole limit if it is given up. `depth` and `in_tree`
-  /// are scratch for n+1 entries each.
-  bool run(int root, const Stacks& stacks, const WalkLimits& limits, std::uint64_t* depth,
-           std::uint8_t* in_tree, std::int32_t* heads, std::uint64_t& steps,
-           Interrupt* interrupt) const;
-
-  /// For pop_trees(); the root's table is the caller's.
+  /// For pop_trees(). The root's table is the caller's.
   const PopTables& tables() const { return tables_; }
 
  private:
   PopTables tables_;
   Buffer<std::uint32_t> planes_;  ///< [alias_planes][n+1][n+1]: row m has the heads of word m.
 };
+
+/// Wilson's algorithm on stacks, by its definition (Wilson 1996): walks from every word until it
+/// meets the tree, which at first is `root` alone, a word or 0 for ROOT; loops are erased. Writes
+/// the head of word m to heads[m - 1]; a root that is a word has the head 0. Returns the number of
+/// heads that it took, or kGivenUp if there would be more than the limits allow. The tests compare
+/// pop_trees() with it, tree by tree.
+std::uint64_t walk_simply(const PopTables& tables, int root, const Stacks& stacks,
+                          const WalkLimits& limits, std::int32_t* heads);
 
 }  // namespace taproot::detail

@@ -66,7 +66,7 @@ TEST(Alias, TheHighHalfIsRightOrLeavesTheChoiceOpen) {
       const auto index = static_cast<std::int32_t>(product >> 32);
       const auto low = static_cast<std::uint32_t>(product);
       // The slot's threshold is what the draw is compared with, or one beside it; or random.
-      const std::int64_t top = round % 2 == 0 ? low >> 11 : stream.bits() >> 43;
+      const auto top = static_cast<std::int64_t>(round % 2 == 0 ? low >> 11 : stream.bits() >> 43);
       const std::int64_t near = std::clamp<std::int64_t>(
           top + static_cast<std::int64_t>(stream.bits() % 3) - 1, 0, (1 << 21) - 1);
       const std::uint64_t threshold = static_cast<std::uint64_t>(near) << 32 | stream.bits() >> 32;
