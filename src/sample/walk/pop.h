@@ -26,7 +26,7 @@ struct WalkLimits {
 /// The alias tables that the stacks of a sentence choose from.
 struct PopTables {
   int n = 0;
-  AliasTable heads{};  ///< Row 0 of [n+1][n+1]: row m has the heads of word m, row 0 is zero.
+  AliasTable heads{};  ///< [n+1][n+1]: row m has the heads of word m, zeros if there are none.
   AliasTable root{};   ///< Words 1..n at 0..n-1; null if trees grow from ROOT.
 
   AliasTable heads_of(int m) const {
@@ -51,6 +51,8 @@ struct PopRequest {
   std::ptrdiff_t stride = 0;
   std::int32_t* roots = nullptr;   ///< [count]: the word that was sampled as the root, or 0.
   std::uint64_t* steps = nullptr;  ///< [count]: how many heads were popped or kept.
+  /// Walk rather than pop, which takes less time where most trees are given up.
+  bool walk = false;
 
   /// Trees first, ..., first + size - 1 of the request.
   PopRequest part(int first, int size) const {

@@ -63,6 +63,7 @@ class Registers {
 
   Registers(const PopRequest& request) : r_(request), n_(r_.tables.n) {
     count_ = static_cast<uint32_t>(n_ + 1);
+    first_check_ = limit_of_rounds() < kUsualRounds ? limit_of_rounds() : kUsualRounds;
     alignas(64) uint8_t iota[64 * kRegisters];
     for (int i = 0; i < 64 * kRegisters; ++i) iota[i] = static_cast<uint8_t>(i);
     for (int i = 0; i < kRegisters; ++i) {
@@ -93,7 +94,7 @@ class Registers {
         popped[i] &= ~lost[i];
         depth[i] = _mm512_mask_add_epi8(depth[i], popped[i], depth[i], _mm512_set1_epi8(1));
       }
-      if (HWY_UNLIKELY(round >= limit_of_rounds())) {
+      if (HWY_UNLIKELY(round >= first_check_)) {
         give_up(depth, lost);
         for (int i = 0; i < kRegisters; ++i) popped[i] &= ~lost[i];
       }
@@ -109,6 +110,9 @@ class Registers {
  private:
   // Depths are bytes.
   static constexpr uint64_t kMostRounds = 250;
+  // Few trees take more rounds than this, unless all their words attract each other. Whether such a
+  // tree is beyond its limits is looked at in each round.
+  static constexpr uint64_t kUsualRounds = 6;
   uint64_t limit_of_rounds() const {
     return r_.limits.heads_of_a_word < kMostRounds ? r_.limits.heads_of_a_word : kMostRounds;
   }
@@ -348,19 +352,34 @@ class Registers {
     return _mm_load_si128(reinterpret_cast<const __m128i*>(out));
   }
 
-  // Marks the trees with a word that has lost as many heads as a word may take.
-  HWY_NOINLINE void give_up(const __m512i* depth, uint64_t* lost) const {
-    const __m512i most = _mm512_set1_epi8(static_cast<char>(limit_of_rounds()));
+  // The number of heads of tree t, given how many heads each slot has lost, in sums of eight.
+  uint64_t steps_of(int t, const uint64_t* sums) const {
+    auto steps = static_cast<uint64_t>(n_ - (r_.roots[t] != 0 ? 1 : 0));
+    for (int i = t * kSlots / 8; i < (t + 1) * kSlots / 8; ++i) steps += sums[i];
+    return steps;
+  }
+  static void sum_up(const __m512i* depth, uint64_t* sums) {
     for (int i = 0; i < kRegisters; ++i) {
-      uint64_t at = _mm512_cmpge_epu8_mask(depth[i], most);
-      for (; at != 0; at &= at - 1) {
-        if (kTrees == 1) {
-          for (int j = 0; j < kRegisters; ++j) lost[j] = ~uint64_t{0};
-          return;
-        }
-        const int first = std::countr_zero(at) / kSlots * kSlots;
-        lost[i] |= (~uint64_t{0} >> (64 - (kSlots < 64 ? kSlots : 64))) << first;
-      }
+      _mm512_store_si512(sums + 8 * i, _mm512_sad_epu8(depth[i], _mm512_setzero_si512()));
+    }
+  }
+
+  // Marks the trees that are beyond their limits.
+  HWY_NOINLINE void give_up(const __m512i* depth, uint64_t* lost) const {
+    alignas(64) uint64_t sums[8 * kRegisters];
+    sum_up(depth, sums);
+    const __m512i most = _mm512_set1_epi8(static_cast<char>(limit_of_rounds()));
+    uint64_t deep[kRegisters];
+    for (int i = 0; i < kRegisters; ++i) deep[i] = _mm512_cmpge_epu8_mask(depth[i], most);
+    for (int t = 0; t < r_.count; ++t) {
+      // The slots of a tree are part of a register, or all registers.
+      const int at = t * kSlots / 64;
+      uint64_t own = ~uint64_t{0};
+      if (kSlots < 64) own = (own >> (64 - kSlots % 64)) << (t * kSlots % 64);
+      const int end = kSlots <= 64 ? at + 1 : kRegisters;
+      bool spent = steps_of(t, sums) > r_.limits.steps;
+      for (int i = at; i < end; ++i) spent |= (deep[i] & own) != 0;
+      for (int i = at; spent && i < end; ++i) lost[i] |= own;
     }
   }
 
@@ -369,14 +388,13 @@ class Registers {
     bool finished = true;
     alignas(64) uint8_t heads[64 * kRegisters + 16];
     alignas(64) uint64_t sums[8 * kRegisters];
+    sum_up(depth, sums);
     for (int i = 0; i < kRegisters; ++i) {
       _mm512_store_si512(heads + 64 * i, _mm512_maskz_sub_epi8(words_[i], heads_[i], base_[i]));
-      _mm512_store_si512(sums + 8 * i, _mm512_sad_epu8(depth[i], _mm512_setzero_si512()));
     }
     for (int t = 0; t < r_.count; ++t) {
       const int slot = t * kSlots;
-      uint64_t steps = static_cast<uint64_t>(n_ - (r_.roots[t] != 0 ? 1 : 0));
-      for (int i = slot / 8; i < (slot + kSlots) / 8; ++i) steps += sums[i];
+      uint64_t steps = steps_of(t, sums);
       if (steps > r_.limits.steps) {
         steps = kGivenUp;
       } else if ((lost[slot / 64] >> slot % 64 & 1) != 0) {
@@ -412,6 +430,7 @@ class Registers {
   PopRequest r_;
   int n_;
   uint32_t count_;
+  uint64_t first_check_;
   alignas(64) uint32_t samples_[16] = {};
   __m512i iota_[kRegisters];
   __m512i base_[kRegisters];     // The slot of each slot's ROOT.
@@ -433,6 +452,18 @@ static void pop_in_registers(const PopRequest& r, PopScratch& scratch, Interrupt
       if (r.steps[i] == kUnfinished) walk_ahead<false>(r.part(i, 1), scratch, interrupt);
     }
   }
+}
+
+// Shorter sentences have more trees at once.
+static void pop_in_registers_by_length(const PopRequest& r, PopScratch& scratch,
+                                       Interrupt* interrupt) {
+  const int n = r.tables.n;
+  if (n <= 7) return pop_in_registers<16, 2>(r, scratch, interrupt);
+  if (n <= 15) return pop_in_registers<8, 2>(r, scratch, interrupt);
+  if (n <= 31) return pop_in_registers<4, 2>(r, scratch, interrupt);
+  if (n <= 63) return pop_in_registers<2, 2>(r, scratch, interrupt);
+  if (n <= 127) return pop_in_registers<1, 2>(r, scratch, interrupt);
+  pop_in_registers<1, 4>(r, scratch, interrupt);
 }
 
 }  // namespace taproot::detail::HWY_NAMESPACE

@@ -19,14 +19,17 @@ void Walk::build(const FactorData& data, bool with_root, Scratch& scratch) {
   const std::size_t size = nodes * nodes;
   std::uint32_t* planes =
       planes_.resize(size * static_cast<std::size_t>(alias_planes(n + 1)) + kPopPadding);
-  std::fill(planes, planes + nodes, 0U);
   double* shares = own.alias_shares.resize(nodes);
   std::int32_t* queues = own.alias_queues.resize(2 * nodes);
-  for (int m = 1; m <= n; ++m) {
+  for (int m = 0; m <= n; ++m) {
     const double* row = MatrixView(weights, data.table.ld).row(m);
-    // A word without heads can only be the root, from which no walk takes a step.
-    if (std::all_of(row, row + nodes, [](double w) { return w == 0; })) continue;
     const std::size_t offset = static_cast<std::size_t>(m) * nodes;
+    // A word without heads can only be the root, from which no walk takes a step. But code that
+    // chooses for all words at once reads its table, too.
+    if (m == 0 || std::all_of(row, row + nodes, [](double w) { return w == 0; })) {
+      std::fill(planes + offset, planes + offset + nodes, 0U);
+      continue;
+    }
     fill_alias(row, n + 1, alias_planes_at(planes, n + 1, size, offset), shares, queues,
                queues + nodes);
   }
