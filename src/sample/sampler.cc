@@ -113,7 +113,6 @@ void Sampler::Tables::pop_on_budget(detail::PopRequest& request, detail::Scratch
                                     SampleStatistics& statistics) const {
   request.limits = detail::WalkLimits::budget(n);
   detail::pop_trees(request, memory);
-  const std::uint64_t before = statistics.fallbacks;
   for (int t = 0; t < request.count; ++t) {
     ++statistics.tries;
     if (request.steps[t] != detail::kGivenUp) {
@@ -129,8 +128,6 @@ void Sampler::Tables::pop_on_budget(detail::PopRequest& request, detail::Scratch
     elimination.sample(request.roots[t], fresh, memory, request.heads + t * request.stride);
     request.steps[t] = request.limits.steps;
   }
-  // The trees are the same, so this decides nothing but the time of those to come.
-  request.walk |= 2 * (statistics.fallbacks - before) > static_cast<std::uint64_t>(request.count);
 }
 
 // Trees of a walk that is asked for by its name. wilson-reject tries again, on other stacks, until

@@ -28,7 +28,7 @@ namespace taproot::detail::HWY_NAMESPACE {
 static void pop(const PopRequest& request, PopScratch& scratch, Interrupt* interrupt) {
   const int n = request.tables.n;
 #if TAPROOT_POPS_IN_REGISTERS
-  if (n <= 255 && !request.walk) return pop_in_registers_by_length(request, scratch, interrupt);
+  if (n <= 255) return pop_in_registers_by_length(request, scratch, interrupt);
 #endif
   if (n < kMostPacked) return walk_ahead<false>(request, scratch, interrupt);
   walk_ahead<true>(request, scratch, interrupt);

@@ -51,8 +51,6 @@ struct PopRequest {
   std::ptrdiff_t stride = 0;
   std::int32_t* roots = nullptr;   ///< [count]: the word that was sampled as the root, or 0.
   std::uint64_t* steps = nullptr;  ///< [count]: how many heads were popped or kept.
-  /// Walk rather than pop, which takes less time where most trees are given up.
-  bool walk = false;
 
   /// Trees first, ..., first + size - 1 of the request.
   PopRequest part(int first, int size) const {

@@ -11,45 +11,15 @@
 #endif
 
 #include "hwy/highway.h"
+#include "sample/walk/permute-inl.h"
 #include "sample/walk/pop.h"
 #include "sample/walk/walk_ahead-inl.h"
-
-#define TAPROOT_POPS_IN_REGISTERS (HWY_TARGET <= HWY_AVX3_DL && HWY_ARCH_X86)
 
 #if TAPROOT_POPS_IN_REGISTERS
 #include <bit>
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
-
-// The words of four blocks of the stacks; only the low 32 bits of each lane count.
-struct FourWords {
-  __m512i x[4];
-};
-
-// Philox4x32-10 on eight blocks.
-HWY_INLINE FourWords philox_lanes(const StreamKey& key, __m512i depth, __m512i sample,
-                                  __m512i counter) {
-  const __m512i m0 = _mm512_set1_epi64(0xD2511F53);
-  const __m512i m1 = _mm512_set1_epi64(0xCD9E8D57);
-  FourWords w{{depth, sample, _mm512_set1_epi64(key.word), counter}};
-  uint32_t key0 = key.key[0];
-  uint32_t key1 = key.key[1];
-  for (int round = 0; round < 10; ++round) {
-    const __m512i p0 = _mm512_mul_epu32(w.x[0], m0);
-    const __m512i p1 = _mm512_mul_epu32(w.x[2], m1);
-    constexpr int kXor3 = 0x96;
-    w.x[0] = _mm512_ternarylogic_epi64(_mm512_srli_epi64(p1, 32), w.x[1], _mm512_set1_epi64(key0),
-                                       kXor3);
-    w.x[2] = _mm512_ternarylogic_epi64(_mm512_srli_epi64(p0, 32), w.x[3], _mm512_set1_epi64(key1),
-                                       kXor3);
-    w.x[1] = p1;
-    w.x[3] = p0;
-    key0 += 0x9E3779B9;
-    key1 += 0xBB67AE85;
-  }
-  return w;
-}
 
 // The steps of a tree that needs more rounds than depths in bytes allow.
 inline constexpr uint64_t kUnfinished = kGivenUp - 1;
@@ -74,11 +44,6 @@ class Registers {
                  _mm512_cmple_epu8_mask(words, _mm512_set1_epi8(static_cast<char>(n_)));
     }
     for (int i = 0; i < kTrees; ++i) samples_[i] = r_.samples[i < r_.count ? i : 0];
-    for (int k = 0; k < 8; ++k) {
-      alignas(64) uint8_t at[64] = {};
-      for (int i = 0; i < 8; ++i) at[8 * i] = static_cast<uint8_t>(8 * k + i);
-      spread_[k] = _mm512_load_si512(at);
-    }
   }
 
   // Returns false if a tree is unfinished.
@@ -117,28 +82,6 @@ class Registers {
     return r_.limits.heads_of_a_word < kMostRounds ? r_.limits.heads_of_a_word : kMostRounds;
   }
 
-  // Heads of eight words that need not be neighbors, from the high halves of their draws. Returns
-  // the lanes whose choice is open.
-  HWY_INLINE __mmask8 choose(__m512i high, __m512i word, __mmask8 valid, __m256i& heads) const {
-    const __m512i count = _mm512_set1_epi64(count_);
-    const __m512i product = _mm512_mul_epu32(high, count);
-    const __m512i index = _mm512_srli_epi64(product, 32);
-    const __m512i at = _mm512_add_epi64(_mm512_mul_epu32(word, count), index);
-    const __m256i slot =
-        _mm512_mask_i64gather_epi32(_mm256_setzero_si256(), valid, at, r_.tables.heads.first, 4);
-    const __m256i low = _mm512_cvtepi64_epi32(product);
-    const __m256i top = _mm256_srli_epi32(low, 11);
-    const __m256i threshold = _mm256_srli_epi32(slot, kAliasBits);
-    const __mmask8 own = _mm256_cmplt_epu32_mask(top, threshold);
-    const __mmask8 near =
-        _mm256_cmple_epu32_mask(_mm256_sub_epi32(threshold, top), _mm256_set1_epi32(1));
-    const __mmask8 carries =
-        _mm256_cmpge_epu32_mask(low, _mm256_set1_epi32(static_cast<int>(0U - count_)));
-    const __m256i alias = _mm256_and_si256(slot, _mm256_set1_epi32(kAliasMask));
-    heads = _mm256_mask_mov_epi32(alias, own, _mm512_cvtepi64_epi32(index));
-    return static_cast<__mmask8>((near | carries) & valid);
-  }
-
   // All heads at depth 0, and the roots.
   void draw_first() {
     alignas(64) uint32_t roots_high[kTrees] = {};
@@ -154,7 +97,7 @@ class Registers {
       bytes[v] = _mm256_setzero_si256();
       for (int e = 0; e < 4; ++e) open[v][e] = 0;
       if (first_tree >= r_.count || first_block >= blocks) continue;
-      const __m512i lane = _mm512_add_epi64(_mm512_set1_epi64(8 * v), lanes());
+      const __m512i lane = _mm512_add_epi64(_mm512_set1_epi64(8 * v), lane_numbers());
       const __m512i tree = _mm512_srli_epi64(lane, std::countr_zero(unsigned{kBlocks}));
       const __m512i block = _mm512_and_si512(lane, _mm512_set1_epi64(kBlocks - 1));
       const FourWords w =
@@ -165,7 +108,7 @@ class Registers {
         const __m512i word = _mm512_add_epi64(_mm512_slli_epi64(block, 2), _mm512_set1_epi64(e));
         const __mmask8 valid = _mm512_cmple_epu64_mask(word, _mm512_set1_epi64(n_));
         __m256i heads;
-        open[v][e] = choose(w.x[e], word, valid, heads);
+        open[v][e] = choose_lanes(r_.tables.heads.first, count_, w.x[e], word, valid, heads);
         open_count += open[v][e];
         bytes[v] = _mm256_or_si256(bytes[v], _mm256_slli_epi32(heads, 8 * e));
       }
@@ -240,51 +183,17 @@ class Registers {
     }
   }
 
-  // f after f. A tree lies within a register, or in all of them.
-  static HWY_INLINE void square(__m512i* f) {
-    __m512i image[kRegisters];
-    for (int i = 0; i < kRegisters; ++i) {
-      if (kSlots <= 64) {
-        image[i] = _mm512_permutexvar_epi8(f[i], f[i]);
-      } else {
-        image[i] = _mm512_permutex2var_epi8(f[0], f[i], f[1]);
-      }
-      if (kSlots > 128) {
-        image[i] = _mm512_mask_mov_epi8(
-            image[i], _mm512_movepi8_mask(f[i]),
-            _mm512_permutex2var_epi8(f[kRegisters - 2], f[i], f[kRegisters - 1]));
-      }
-    }
-    for (int i = 0; i < kRegisters; ++i) f[i] = image[i];
-  }
-
   // The slots on cycles; false if there are none. Squares the function until every image is a root
   // or on a cycle: the words on cycles are the images.
   HWY_INLINE bool find_cycles(uint64_t* popped) const {
     __m512i f[kRegisters];
     for (int i = 0; i < kRegisters; ++i) f[i] = heads_[i];
-    for (int length = 1; length < kSlots; length *= 2) square(f);
+    for (int length = 1; length < kSlots; length *= 2) square<kSlots>(f);
     uint64_t lost = 0;
     for (int i = 0; i < kRegisters; ++i) lost |= _mm512_cmpneq_epi8_mask(f[i], root_of_[i]);
     if (lost == 0) return false;
-    // Sets of bits, eight images at a time; a shift by 64 or more gives none.
-    __m512i sets[kRegisters];
-    for (__m512i& set : sets) set = _mm512_setzero_si512();
-    const __m512i one = _mm512_set1_epi64(1);
-    constexpr __mmask64 kFirst = 0x0101010101010101;
-    for (int k = 0; k < 8; ++k) {
-      for (int i = 0; i < kRegisters; ++i) {
-        const __m512i images = _mm512_maskz_permutexvar_epi8(kFirst, spread_[k], f[i]);
-        for (int j = 0; j < kRegisters; ++j) {
-          if (kSlots <= 64 && i != j) continue;
-          const __m512i shift = _mm512_sub_epi64(images, _mm512_set1_epi64(64 * j));
-          sets[j] = _mm512_or_si512(sets[j], _mm512_sllv_epi64(one, shift));
-        }
-      }
-    }
-    for (int i = 0; i < kRegisters; ++i) {
-      popped[i] = static_cast<uint64_t>(_mm512_reduce_or_epi64(sets[i])) & ~root_[i];
-    }
+    collect_images<kSlots>(f, popped);
+    for (int i = 0; i < kRegisters; ++i) popped[i] &= ~root_[i];
     return true;
   }
 
@@ -330,7 +239,7 @@ class Registers {
                                                _mm512_mask_mov_epi64(w.x[2], odd, w.x[3]));
     const auto valid = static_cast<__mmask8>(size >= 8 ? 0xff : (1U << size) - 1);
     __m256i heads;
-    const __mmask8 open = choose(high, word, valid, heads);
+    const __mmask8 open = choose_lanes(r_.tables.heads.first, count_, high, word, valid, heads);
     const __m256i base = _mm512_cvtepi64_epi32(_mm512_sub_epi64(slots, word));
     heads = _mm256_add_epi32(heads, base);
     if (HWY_UNLIKELY(open != 0)) return settle_some(slots8, depths8, heads, open);
@@ -421,7 +330,6 @@ class Registers {
     for (int i = 0; i < kRegisters; ++i) heads_[i] = _mm512_load_si512(heads + 64 * i);
   }
 
-  static __m512i lanes() { return _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0); }
   HWY_INLINE __m512i samples_of(__m512i tree) const {
     if (kTrees == 1) return _mm512_set1_epi64(samples_[0]);
     return _mm512_permutexvar_epi32(tree, _mm512_load_si512(samples_));
@@ -436,7 +344,6 @@ class Registers {
   __m512i base_[kRegisters];     // The slot of each slot's ROOT.
   __m512i root_of_[kRegisters];  // The slot of each slot's root.
   __m512i heads_[kRegisters];
-  __m512i spread_[8];
   uint64_t real_[kRegisters];   // Slots of words.
   uint64_t words_[kRegisters];  // The same without roots, in trees that were asked for.
   uint64_t root_[kRegisters];

@@ -85,8 +85,6 @@ class WalkAhead {
              uint64_t& steps) {
     const int n = tables_.n;
     const uint64_t most = limits_.heads_of_a_word;
-    const size_t row = row_;
-    uint32_t* HWY_RESTRICT high = high_;
     uint64_t* HWY_RESTRICT taken = taken_;
     int32_t* HWY_RESTRICT next = next_;
     uint8_t* HWY_RESTRICT in_tree = in_tree_;
@@ -105,15 +103,31 @@ class WalkAhead {
         int head = next[node];
         if (HWY_UNLIKELY(head == kUnknown)) head = draw_deep(stacks, node, depth);
         heads[node - 1] = head;  // A walk that returns overwrites this, which erases its loop.
-        const uint32_t* draw = high + (depth + 1) * row + static_cast<size_t>(node);
-        next[node] = depth + 1 < kRows ? choose(stacks, node, depth + 1, *draw, this->place(draw))
-                                       : kUnknown;
+        next[node] = choose_next(stacks, node, depth + 1);
         node = head;
       }
       for (node = start; in_tree[node] == 0; node = heads[node - 1]) in_tree[node] = 1;
     }
     steps = count;
     return true;
+  }
+
+  // The head of word m at a depth that it has not reached, if the draw has been made.
+  HWY_INLINE int choose_next(const Stacks& stacks, int m, uint64_t depth) const {
+    if (HWY_LIKELY(depth < kRows)) {
+      const uint32_t* draw = high_ + depth * row_ + static_cast<size_t>(m);
+      return choose(stacks, m, depth, *draw, place(draw));
+    }
+    if (begins_batch(depth)) return kUnknown;
+    return choose_deep(stacks, m, depth);
+  }
+  static bool begins_batch(uint64_t depth) { return depth == kRows || depth % kBlockLanes == 0; }
+  int choose_deep(const Stacks& stacks, int m, uint64_t depth) const {
+    const uint32_t* high = row_ahead(m) + depth % kBlockLanes;
+    return choose(stacks, m, depth, *high, kLarge ? high[kBlockLanes] : 0);
+  }
+  uint32_t* row_ahead(int m) const {
+    return ahead_ + static_cast<size_t>(m) * kBlockLanes * (kLarge ? 2 : 1);
   }
 
   // The second number of a draw of large tables, which lies behind all first ones.
@@ -151,24 +165,21 @@ class WalkAhead {
     }
   }
 
-  // The head of word m at a depth beyond the rows. Draws come in batches whose depths differ in
-  // their last bits only.
+  // The head of word m at a depth that begins a batch. The depths of a batch differ in their last
+  // bits only.
   HWY_NOINLINE int draw_deep(const Stacks& stacks, int m, uint64_t depth) {
-    const uint64_t at = depth % kBlockLanes;
-    uint32_t* high = ahead_ + static_cast<size_t>(m) * kBlockLanes * (kLarge ? 2 : 1);
-    if (at == 0 || depth == kRows) {
-      for (size_t i = 0; i < (kLarge ? 2 : 1); ++i) {
-        uint32_t words[4 * kBlockLanes];
-        draw_blocks(stacks, along_, static_cast<uint32_t>(depth - at),
-                    stack_counter(i == 0 ? Purpose::kStack : Purpose::kPlace,
-                                  static_cast<uint32_t>(m) / 4, depth),
-                    words);
-        for (size_t j = 0; j < kBlockLanes; ++j) {
-          high[i * kBlockLanes + j] = words[4 * j + static_cast<size_t>(m) % 4];
-        }
+    uint32_t* high = row_ahead(m);
+    for (size_t i = 0; i < (kLarge ? 2 : 1); ++i) {
+      uint32_t words[4 * kBlockLanes];
+      draw_blocks(stacks, along_, static_cast<uint32_t>(depth - depth % kBlockLanes),
+                  stack_counter(i == 0 ? Purpose::kStack : Purpose::kPlace,
+                                static_cast<uint32_t>(m) / 4, depth),
+                  words);
+      for (size_t j = 0; j < kBlockLanes; ++j) {
+        high[i * kBlockLanes + j] = words[4 * j + static_cast<size_t>(m) % 4];
       }
     }
-    return choose(stacks, m, depth, high[at], kLarge ? high[at + kBlockLanes] : 0);
+    return choose_deep(stacks, m, depth);
   }
 
   PopTables tables_;
