@@ -66,7 +66,11 @@ enum class Purpose : std::uint32_t {
   kKappa = 2,
   kBeam = 3,
   kLabel = 4,
-  kFallback = 5
+  kFallback = 5,
+  kStack = 6,      ///< The high halves of the draws of src/sample/walk/stacks.h,
+  kStackRest = 7,  ///< and the low halves.
+  kPlace = 8,      ///< The same of the second number that large alias tables compare.
+  kPlaceRest = 9
 };
 
 /// The two words that set the block of a sentence's key apart from every block of its streams.

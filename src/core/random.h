@@ -57,11 +57,14 @@ struct PhiloxBlock {
   std::uint64_t draws[2];
 };
 
-TAPROOT_HOST_DEVICE inline StreamKey stream_key(std::uint64_t seed, std::uint64_t id) {
+/// `attempt` is for samplers that may need several tries for a tree, each with fresh numbers.
+TAPROOT_HOST_DEVICE inline StreamKey stream_key(std::uint64_t seed, std::uint64_t id,
+                                                std::uint32_t attempt = 0) {
   const r123::Philox4x32::key_type key{
       {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}};
-  const r123::Philox4x32::ctr_type counter{
-      {static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32), kKeyWord0, kKeyWord1}};
+  const r123::Philox4x32::ctr_type counter{{static_cast<std::uint32_t>(id),
+                                            static_cast<std::uint32_t>(id >> 32), kKeyWord0,
+                                            kKeyWord1 + attempt}};
   const auto r = r123::Philox4x32()(counter, key);
   return {{r[0], r[1]}, r[2]};
 }
@@ -114,12 +117,11 @@ class Stream {
   Stream(const StreamKey& key, std::uint32_t sample, Purpose purpose, std::uint64_t first = 0)
       : key_(key), sample_(sample), purpose_(purpose), block_(first), first_(first) {}
 
-  /// The stream of another purpose of the same sample, from its beginning. It expects to be asked
-  /// for many numbers, so it makes the first blocks in a batch, too.
-  Stream with(Purpose purpose) const {
-    Stream other(key_, sample_, purpose);
-    other.first_ -= kSingleBlocks;
-    return other;
+  /// A stream that expects to be asked for many numbers and makes the first blocks in a batch, too.
+  static Stream of_many(const StreamKey& key, std::uint32_t sample, Purpose purpose) {
+    Stream stream(key, sample, purpose);
+    stream.first_ -= kSingleBlocks;
+    return stream;
   }
 
   /// 64 bits; two draws share one block of Philox.

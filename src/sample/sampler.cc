@@ -10,18 +10,11 @@
 #include "sample/sample_scratch.h"
 #include "sample/un_elimination/un_elimination.h"
 #include "sample/walk/alias.h"
+#include "sample/walk/pop.h"
 #include "sample/walk/walk.h"
 #include "taproot/sample.h"
 
 namespace taproot {
-namespace detail {
-namespace {
-
-constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
-
-}  // namespace
-}  // namespace detail
-
 struct Sampler::Tables {
   const detail::FactorData* data = nullptr;
   int n = 0;
@@ -29,7 +22,7 @@ struct Sampler::Tables {
   Algorithm algorithm = Algorithm::kAuto;
   const detail::Chart* chart = nullptr;  // Of projective trees, which need no other tables.
   detail::Walk walk;
-  detail::Buffer<detail::AliasSlot> root_slots;  // Of words 1..n at 0..n-1.
+  detail::Buffer<std::uint32_t> root_planes;  // An alias table with words 1..n at 0..n-1.
   detail::EliminationSampler elimination;
   detail::Colbourn colbourn;
 
@@ -39,14 +32,21 @@ struct Sampler::Tables {
   }
 
   void build_root(const Factorization& f, Workspace& workspace);
-  int sample_root(detail::Stream& stream) const {
-    return 1 + detail::sample_alias(root_slots.data(), n, stream);
+  detail::AliasTable root_table() const {
+    return detail::alias_planes_at(root_planes.data(), n, static_cast<std::size_t>(n),
+                                   std::size_t{0});
   }
-  bool sample_tree(std::uint64_t step_limit, detail::Stream& stream, detail::Scratch& memory,
+  bool walks() const {
+    return chart == nullptr && algorithm != Algorithm::kElimination &&
+           algorithm != Algorithm::kColbourn;
+  }
+
+  void sample_tree(const detail::StreamKey& key, std::uint32_t sample, detail::Scratch& memory,
                    std::int32_t* heads, SampleStatistics& statistics) const;
-  bool sample_walk(int root, std::uint64_t step_limit, detail::Stream& stream,
-                   detail::Scratch& memory, std::int32_t* heads,
-                   SampleStatistics& statistics) const;
+  void pop_on_budget(detail::PopRequest& request, detail::Scratch& memory,
+                     SampleStatistics& statistics) const;
+  void pop_by_name(const SampleOptions& options, std::uint64_t id, detail::PopRequest& request,
+                   detail::Scratch& memory, SampleStatistics& statistics) const;
 };
 
 Sampler::Sampler() : tables_(std::make_unique<Tables>()) {}
@@ -73,9 +73,10 @@ void Sampler::Tables::build_root(const Factorization& f, Workspace& workspace) {
     root_marginals(f, std::span(p, words), workspace);
   }
   std::int32_t* work = scratch.alias_queues.resize(2 * words);
-  detail::fill_alias(p, n,
-                     root_slots.resize(words * static_cast<std::size_t>(detail::alias_words(n))),
-                     p + words, work, work + words);
+  std::uint32_t* planes =
+      root_planes.resize(words * static_cast<std::size_t>(detail::alias_planes(n)));
+  detail::fill_alias(p, n, detail::alias_planes_at(planes, n, words, std::size_t{0}), p + words,
+                     work, work + words);
 }
 
 void Sampler::build(const Factorization& f, Algorithm algorithm, Workspace& workspace) {
@@ -107,58 +108,76 @@ void Sampler::build(const Factorization& f, Algorithm algorithm, Workspace& work
   t.data = &data;
 }
 
-// One walk or, for wilson-reject, as many as it takes.
-bool Sampler::Tables::sample_walk(int root, std::uint64_t step_limit, detail::Stream& stream,
-                                  detail::Scratch& memory, std::int32_t* heads,
-                                  SampleStatistics& statistics) const {
-  const std::uint64_t limit = step_limit == 0 ? detail::kNoLimit : step_limit;
-  std::uint8_t* in_tree =
-      memory.get<detail::SampleScratch>().in_tree.resize(static_cast<std::size_t>(n) + 1);
-  std::uint64_t taken = 0;
-  bool finished = false;
-  do {
-    if (taken == limit) {
-      finished = false;
-      break;
-    }
+// Trees of "auto".
+void Sampler::Tables::pop_on_budget(detail::PopRequest& request, detail::Scratch& memory,
+                                    SampleStatistics& statistics) const {
+  request.limits = detail::WalkLimits::budget(n);
+  detail::pop_trees(request, memory);
+  for (int t = 0; t < request.count; ++t) {
     ++statistics.tries;
-    finished = walk.run(root, limit - taken, stream, in_tree, heads, taken, memory.interrupt);
-  } while (finished && algorithm == Algorithm::kWilsonReject &&
-           std::count(heads, heads + n, 0) != 1);
-  statistics.steps += taken;
-  return finished;
+    if (request.steps[t] != detail::kGivenUp) {
+      statistics.steps += request.steps[t];
+      continue;
+    }
+    // Whether a tree is given up says nothing of the tree, so throwing it away biases nothing. But
+    // it does depend on the root, which therefore stays.
+    statistics.steps += request.limits.steps;
+    ++statistics.fallbacks;
+    detail::Stream fresh =
+        detail::Stream::of_many(request.key, request.samples[t], detail::Purpose::kFallback);
+    elimination.sample(request.roots[t], fresh, memory, request.heads + t * request.stride);
+    request.steps[t] = request.limits.steps;
+  }
 }
 
-bool Sampler::Tables::sample_tree(std::uint64_t step_limit, detail::Stream& stream,
+// Trees of a walk that is asked for by its name. wilson-reject tries again, on other stacks, until
+// there is one root; the limit holds for all tries of a tree together.
+void Sampler::Tables::pop_by_name(const SampleOptions& options, std::uint64_t id,
+                                  detail::PopRequest& request, detail::Scratch& memory,
+                                  SampleStatistics& statistics) const {
+  const std::uint64_t limit = options.step_limit == 0
+                                  ? detail::kMostDepth
+                                  : std::min(options.step_limit, detail::kMostDepth);
+  request.limits = {limit, detail::kMostDepth};
+  if (algorithm != Algorithm::kWilsonReject) {
+    detail::pop_trees(request, memory);
+    statistics.tries += static_cast<std::uint64_t>(request.count);
+    for (int t = 0; t < request.count; ++t) {
+      statistics.steps += std::min(request.steps[t], limit);
+    }
+    return;
+  }
+  for (int t = 0; t < request.count; ++t) {
+    detail::PopRequest one = request.part(t, 1);
+    std::uint64_t taken = 0;
+    bool found = false;
+    for (std::uint32_t attempt = 0; !found && taken < limit; ++attempt) {
+      ++statistics.tries;
+      one.limits.steps = limit - taken;
+      if (attempt > 0) one.key = detail::stream_key(options.seed, id, attempt);
+      detail::pop_trees(one, memory);
+      taken = one.steps[0] == detail::kGivenUp ? limit : taken + one.steps[0];
+      found = one.steps[0] != detail::kGivenUp && std::count(one.heads, one.heads + n, 0) == 1;
+      detail::check(memory.interrupt);
+    }
+    statistics.steps += taken;
+    request.steps[t] = found ? taken : detail::kGivenUp;
+  }
+}
+
+// A tree of an algorithm that does not walk.
+void Sampler::Tables::sample_tree(const detail::StreamKey& key, std::uint32_t sample,
                                   detail::Scratch& memory, std::int32_t* heads,
                                   SampleStatistics& statistics) const {
-  ++statistics.trees;
+  detail::Stream stream(key, sample, detail::Purpose::kTree);
   if (chart != nullptr) {
     detail::sample_from_chart(*chart, stream, memory, heads);
-    return true;
-  }
-  if (algorithm == Algorithm::kElimination) {
+  } else if (algorithm == Algorithm::kElimination) {
     elimination.sample(0, stream, memory, heads);
-    return true;
-  }
-  const int root = walks_from_a_root() ? sample_root(stream) : 0;
-  if (algorithm == Algorithm::kColbourn) {
+  } else {
+    const int root = walks_from_a_root() ? 1 + detail::sample_alias(root_table(), n, stream) : 0;
     if (colbourn.sample(root, stream, memory, heads)) ++statistics.fallbacks;
-    return true;
   }
-  if (algorithm != Algorithm::kAuto) {
-    return sample_walk(root, step_limit, stream, memory, heads, statistics);
-  }
-  ++statistics.tries;
-  std::uint8_t* left =
-      memory.get<detail::SampleScratch>().in_tree.resize(static_cast<std::size_t>(n) + 1);
-  if (walk.run_on_budget(root, stream, left, heads, statistics.steps)) return true;
-  // Whether a walk is given up says nothing of its tree, so throwing it away biases nothing. But it
-  // does depend on the root, which therefore stays.
-  ++statistics.fallbacks;
-  detail::Stream fresh = stream.with(detail::Purpose::kFallback);
-  elimination.sample(root, fresh, memory, heads);
-  return true;
 }
 
 std::size_t Sampler::sample(std::uint64_t id, const SampleOptions& options, std::size_t count,
@@ -172,23 +191,54 @@ std::size_t Sampler::sample(std::uint64_t id, const SampleOptions& options, std:
                   "statuses must be empty or have one entry per tree");
   detail::require(count <= (std::uint64_t{1} << 32) - options.first_tree, kName,
                   "trees are numbered below 2^32");
+  const Tables& t = *tables_;
   detail::Scratch& memory = detail::Access::scratch(workspace);
-  const auto n = static_cast<std::size_t>(tables_->n);
-  std::int32_t* heads = memory.get<detail::SampleScratch>().heads.resize(n);
-  const detail::StreamKey key = detail::stream_key(options.seed, id);
+  const auto n = static_cast<std::size_t>(t.n);
+  const std::size_t group = t.walks() ? detail::kMostPopped : 1;
+  std::int32_t* heads =
+      memory.get<detail::SampleScratch>().heads.resize(n * std::min(group, count));
+  std::uint32_t samples[detail::kMostPopped];
+  std::int32_t roots[detail::kMostPopped];
+  std::uint64_t steps[detail::kMostPopped] = {};
+  detail::PopRequest request;
+  request.tables = t.walk.tables();
+  if (t.walks_from_a_root()) request.tables.root = t.root_table();
+  request.key = detail::stream_key(options.seed, id);
+  request.samples = samples;
+  request.heads = heads;
+  request.stride = static_cast<std::ptrdiff_t>(n);
+  request.roots = roots;
+  request.steps = steps;
   const std::size_t between = detail::trees_between_checks(n);
   SampleStatistics taken;
   std::size_t written = 0;
-  for (std::size_t s = 0; s < count; ++s) {
-    if (s % between == between - 1) detail::check(memory.interrupt);
-    detail::Stream stream(key, options.first_tree + static_cast<std::uint32_t>(s),
-                          detail::Purpose::kTree);
-    const bool found = tables_->sample_tree(options.step_limit, stream, memory, heads, taken);
-    if (found) {
-      std::copy_n(heads, n, out.data + static_cast<std::ptrdiff_t>(s) * out.stride);
+  std::size_t unchecked = 0;
+  for (std::size_t first = 0; first < count; first += group) {
+    const std::size_t size = std::min(group, count - first);
+    unchecked += size;
+    if (unchecked >= between) {
+      detail::check(memory.interrupt);
+      unchecked = 0;
+    }
+    request.count = static_cast<int>(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      samples[i] = options.first_tree + static_cast<std::uint32_t>(first + i);
+    }
+    if (!t.walks()) {
+      t.sample_tree(request.key, samples[0], memory, heads, taken);
+    } else if (t.algorithm == Algorithm::kAuto) {
+      t.pop_on_budget(request, memory, taken);
+    } else {
+      t.pop_by_name(options, id, request, memory, taken);
+    }
+    taken.trees += size;
+    for (std::size_t i = 0; i < size; ++i) {
+      const bool found = steps[i] != detail::kGivenUp;
+      if (!statuses.empty()) statuses[first + i] = found ? Status::kOk : Status::kStepLimit;
+      if (!found) continue;
+      std::copy_n(heads + i * n, n, out.data + static_cast<std::ptrdiff_t>(first + i) * out.stride);
       ++written;
     }
-    if (!statuses.empty()) statuses[s] = found ? Status::kOk : Status::kStepLimit;
   }
   if (statistics != nullptr) *statistics += taken;
   return written;
@@ -206,13 +256,20 @@ std::vector<Tree> sample(const Factorization& f, std::size_t k, const SampleOpti
   Sampler sampler;
   Workspace workspace;
   sampler.build(f, options.algorithm, workspace);
-  std::vector<Tree> trees(k, Tree(static_cast<std::size_t>(f.n())));
-  SampleOptions one = options;
-  for (Tree& tree : trees) {
-    if (sampler.sample(0, one, 1, {tree.data(), 0}, {}, nullptr, workspace) == 0) {
+  const auto n = static_cast<std::size_t>(f.n());
+  std::vector<Tree> trees(k, Tree(n));
+  std::vector<std::int32_t> some(n * std::min<std::size_t>(k, detail::kMostPopped));
+  SampleOptions part = options;
+  for (std::size_t first = 0; first < k; first += detail::kMostPopped) {
+    const std::size_t size = std::min<std::size_t>(k - first, detail::kMostPopped);
+    part.first_tree = options.first_tree + static_cast<std::uint32_t>(first);
+    const TreeBuffer out{some.data(), static_cast<std::ptrdiff_t>(n)};
+    if (sampler.sample(0, part, size, out, {}, nullptr, workspace) < size) {
       throw SentenceError({Status::kStepLimit});
     }
-    ++one.first_tree;
+    for (std::size_t i = 0; i < size; ++i) {
+      std::copy_n(some.data() + i * n, n, trees[first + i].data());
+    }
   }
   return trees;
 }

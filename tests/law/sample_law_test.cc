@@ -240,7 +240,6 @@ TEST(WrongSamplers, AFreshRootAfterTheBudgetIsRejected) {
   detail::Walk walk;
   walk.build(data, false, detail::Access::scratch(workspace));
   const std::vector<double> roots = root_marginals(f);
-  std::vector<std::uint8_t> in_tree(6);
   Tree heads(5);
   for (const bool fresh : {true, false}) {
     TreeCounts counts;
@@ -255,8 +254,12 @@ TEST(WrongSamplers, AFreshRootAfterTheBudgetIsRejected) {
         return root + 1;
       };
       int root = sample_root();
-      std::uint64_t steps = 0;
-      while (!walk.run(root, 40, stream, in_tree.data(), heads.data(), steps, nullptr)) {
+      for (std::uint32_t attempt = 0;; ++attempt) {
+        const detail::Stacks stacks{detail::stream_key(11, 0, attempt), s};
+        if (detail::walk_simply(walk.tables(), root, stacks, {40, detail::kMostDepth},
+                                heads.data()) != detail::kGivenUp) {
+          break;
+        }
         if (fresh) root = sample_root();
       }
       counts[heads] += 1;

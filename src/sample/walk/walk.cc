@@ -2,102 +2,62 @@
 #include "sample/walk/walk.h"
 
 #include <algorithm>
+#include <vector>
 
+#include "core/check.h"
 #include "sample/conditionals/weights_by_modifier.h"
 #include "sample/sample_scratch.h"
 
 namespace taproot::detail {
 
 void Walk::build(const FactorData& data, bool with_root, Scratch& scratch) {
-  n_ = data.table.n;
+  const int n = data.table.n;
+  TAPROOT_ASSERT(n < kMostStackedWords);
   SampleScratch& own = scratch.get<SampleScratch>();
   const std::size_t nodes = data.table.nodes();
   const double* weights = weights_by_modifier(data, with_root, scratch);
-  stride_ = nodes * static_cast<std::size_t>(alias_words(n_ + 1));
-  const MatrixView slots(slots_.resize(nodes * stride_), stride_);
+  const std::size_t size = nodes * nodes;
+  std::uint32_t* planes =
+      planes_.resize(size * static_cast<std::size_t>(alias_planes(n + 1)) + kPopPadding);
   double* shares = own.alias_shares.resize(nodes);
   std::int32_t* queues = own.alias_queues.resize(2 * nodes);
-  for (int m = 1; m <= n_; ++m) {
+  for (int m = 0; m <= n; ++m) {
     const double* row = MatrixView(weights, data.table.ld).row(m);
-    // A word without heads can only be the root, from which no walk takes a step.
-    if (std::all_of(row, row + nodes, [](double w) { return w == 0; })) continue;
-    fill_alias(row, n_ + 1, slots.row(m), shares, queues, queues + nodes);
+    const std::size_t offset = static_cast<std::size_t>(m) * nodes;
+    // A word without heads can only be the root, from which no walk takes a step. But code that
+    // chooses for all words at once reads its table, too.
+    if (m == 0 || std::all_of(row, row + nodes, [](double w) { return w == 0; })) {
+      std::fill(planes + offset, planes + offset + nodes, 0U);
+      continue;
+    }
+    fill_alias(row, n + 1, alias_planes_at(planes, n + 1, size, offset), shares, queues,
+               queues + nodes);
   }
+  tables_ = {n, alias_planes_at<const std::uint32_t>(planes, n + 1, size, std::size_t{0}), {}};
 }
 
-bool Walk::run(int root, std::uint64_t limit, Stream& stream, std::uint8_t* in_tree,
-               std::int32_t* heads, std::uint64_t& steps, Interrupt* interrupt) const {
-  std::fill(in_tree, in_tree + n_ + 1, std::uint8_t{0});
-  in_tree[root] = 1;
-  if (root != 0) heads[root - 1] = 0;
-  // A walk may take longer than anybody lives: it asks now and then whether to go on.
-  constexpr std::uint64_t kStepsBetween = std::uint64_t{1} << 16;
-  Place place;
+std::uint64_t walk_simply(const PopTables& tables, int root, const Stacks& stacks,
+                          const WalkLimits& limits, std::int32_t* heads) {
+  const auto nodes = static_cast<std::size_t>(tables.n) + 1;
+  std::vector<std::uint64_t> depth(nodes);
+  std::vector<bool> in_tree(nodes);
+  const auto head_of = [&](std::size_t m) -> std::int32_t& { return heads[m - 1]; };
+  in_tree[static_cast<std::size_t>(root)] = true;
+  if (root != 0) head_of(static_cast<std::size_t>(root)) = 0;
   std::uint64_t taken = 0;
-  bool finished = false;
-  while (true) {
-    finished = go_on(place, std::min(limit, taken + kStepsBetween), stream, in_tree, heads, taken);
-    if (finished || taken == limit) break;
-    check(interrupt);
-  }
-  steps += taken;
-  return finished;
-}
-
-bool Walk::go_on(Place& place, std::uint64_t limit, Stream& stream, std::uint8_t* in_tree,
-                 std::int32_t* heads, std::uint64_t& steps) const {
-  const int count = n_ + 1;
-  const MatrixView slots(slots_.data(), stride_);
-  std::uint64_t taken = steps;
-  int node = place.node;
-  for (int start = place.start; start <= n_; node = ++start) {
-    while (in_tree[node] == 0) {
-      if (taken == limit) {
-        steps = taken;
-        place = {start, node};
-        return false;
-      }
+  for (std::size_t start = 1; start < nodes; ++start) {
+    for (std::size_t m = start; !in_tree[m]; m = static_cast<std::size_t>(head_of(m))) {
+      if (taken == limits.steps || depth[m] == limits.heads_of_a_word) return kGivenUp;
       ++taken;
-      const int head = sample_alias(slots.row(node), count, stream);
-      heads[node - 1] = head;  // A walk that returns overwrites this, which erases its loop.
-      node = head;
+      // A walk that returns to a word overwrites its head, which erases the loop.
+      const int word = static_cast<int>(m);
+      head_of(m) = stacks.choose(tables.heads_of(word), tables.n + 1, word, depth[m]++);
     }
-    for (node = start; in_tree[node] == 0; node = heads[node - 1]) in_tree[node] = 1;
-  }
-  steps = taken;
-  return true;
-}
-
-bool Walk::run_on_budget(int root, Stream& stream, std::uint8_t* left, std::int32_t* heads,
-                         std::uint64_t& steps) const {
-  // left[m] is 0 in the tree, else one more than the number of heads that m may still take.
-  constexpr std::uint8_t kInTree = 0;
-  constexpr std::uint8_t kSpent = 1;
-  const int count = n_ + 1;
-  const MatrixView slots(slots_.data(), stride_);
-  std::fill(left, left + count, static_cast<std::uint8_t>(kHeadsPerWord + kSpent));
-  left[root] = kInTree;
-  if (root != 0) heads[root - 1] = 0;
-  const std::int64_t limit = most_steps(n_);
-  std::int64_t more = limit;
-  bool finished = true;
-  for (int start = 1; start <= n_; ++start) {
-    int node = start;
-    std::uint8_t here = left[node];
-    while (here > kSpent && more > 0) {
-      --more;
-      left[node] = static_cast<std::uint8_t>(here - 1);
-      const int head = sample_alias(slots.row(node), count, stream);
-      heads[node - 1] = head;
-      node = head;
-      here = left[node];
+    for (std::size_t m = start; !in_tree[m]; m = static_cast<std::size_t>(head_of(m))) {
+      in_tree[m] = true;
     }
-    finished = here == kInTree;
-    if (!finished) break;
-    for (node = start; left[node] != kInTree; node = heads[node - 1]) left[node] = kInTree;
   }
-  steps += static_cast<std::uint64_t>(limit - more);
-  return finished;
+  return taken;
 }
 
 }  // namespace taproot::detail
