@@ -169,8 +169,6 @@ def bring_in(app: Sphinx, page: str, source: list[str]) -> None:
         app.env.note_included(str(ROOT / path))
         app.env.note_dependency(str(ROOT / path))
         source[0] = (ROOT / path).read_text()
-    if page == "index" and not (ROOT / "docs/install.md").exists():
-        source[0] = re.sub(r"^(install$|\[.*\]\(install\.md\).*)\n", "", source[0], flags=re.MULTILINE)
 
     def rewritten(link: re.Match[str]) -> str:
         text, target = link.groups()
