@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a device knows of a word whose stack (src/sample/walk/stacks.h) it pops, in 32 bits: the top
-// head, how many heads were drawn, and a color. Color 0 means that no path has visited the word
-// since its top changed; color s, that the path from word s did; kRootColor is the root's own. A
-// top that has still to be drawn is the number `stop`, one more than that of the last word.
+// head, how many heads were drawn, and a color. A path from word s gives its words the color s. The
+// root has color 0, so that smaller colors than the path's own mark what is in the tree, and a word
+// that was not visited since its top changed has kFresh, the largest. A top that has still to be
+// drawn is the number `stop`, one more than that of the last word.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +14,18 @@
 namespace taproot::cuda {
 
 /// Of sentences of up to 253 words. It also holds the head below the top, so that half of the pops
-/// find a head that was drawn in advance, by a whole warp.
+/// find a head that the whole warp has drawn in advance.
 struct ShortCell {
   static constexpr int kMostWords = 253;
   static constexpr int kDrawnAhead = 2;
   static constexpr std::uint32_t kTop = 0xff;
   static constexpr int kDrawnShift = 16;
   static constexpr int kColorShift = 24;
-  static constexpr std::uint32_t kRootColor = 0xff;
+  static constexpr std::uint32_t kFresh = std::uint32_t{0xff} << kColorShift;
 
+  /// Without a color.
   static __device__ std::uint32_t make(std::uint32_t top, std::uint32_t below, int drawn) {
-    return top | below << 8 | static_cast<std::uint32_t>(drawn) << kDrawnShift;
+    return top + (below << 8) + (static_cast<std::uint32_t>(drawn) << kDrawnShift);
   }
   static __device__ int drawn(std::uint32_t cell) {
     return static_cast<int>(cell >> kDrawnShift & 0xff);
@@ -32,10 +34,11 @@ struct ShortCell {
   static __device__ int used(std::uint32_t cell, std::uint32_t stop) {
     return drawn(cell) - ((cell >> 8 & 0xff) == stop ? 0 : 1);
   }
-  /// The bytes (below, stop, drawn, color 0).
-  static __device__ std::uint32_t popped(std::uint32_t cell, std::uint32_t stop) {
-    return __byte_perm(cell, stop, 0x5241);
+  /// The bytes (below, stop, drawn, kFresh), where `below` is below(stop).
+  static __device__ std::uint32_t popped(std::uint32_t cell, std::uint32_t below) {
+    return __byte_perm(cell, below, 0x5241);
   }
+  static __device__ std::uint32_t below(std::uint32_t stop) { return stop | 0xff00; }
 };
 
 /// Of longer sentences. Every pop takes a new draw.
@@ -45,18 +48,19 @@ struct LongCell {
   static constexpr std::uint32_t kTop = 0x1fff;
   static constexpr int kDrawnShift = 13;
   static constexpr int kColorShift = 19;
-  static constexpr std::uint32_t kRootColor = 0x1fff;
+  static constexpr std::uint32_t kFresh = std::uint32_t{0x1fff} << kColorShift;
 
   static __device__ std::uint32_t make(std::uint32_t top, std::uint32_t /*below*/, int drawn) {
-    return top | static_cast<std::uint32_t>(drawn) << kDrawnShift;
+    return top + (static_cast<std::uint32_t>(drawn) << kDrawnShift);
   }
   static __device__ int drawn(std::uint32_t cell) {
     return static_cast<int>(cell >> kDrawnShift & 0x3f);
   }
   static __device__ int used(std::uint32_t cell, std::uint32_t /*stop*/) { return drawn(cell); }
-  static __device__ std::uint32_t popped(std::uint32_t cell, std::uint32_t stop) {
-    return (cell & std::uint32_t{0x3f} << kDrawnShift) | stop;
+  static __device__ std::uint32_t popped(std::uint32_t cell, std::uint32_t below) {
+    return (cell & std::uint32_t{0x3f} << kDrawnShift) | below;
   }
+  static __device__ std::uint32_t below(std::uint32_t stop) { return stop | kFresh; }
 };
 static_assert(detail::kHeadsPerWord <= 0x3f);
 

@@ -21,6 +21,9 @@ namespace taproot::cuda {
 #define POPV 8
 #define POPW 12
 #endif
+#ifndef POPL
+#define POPL 32
+#endif
 inline constexpr int kMostPopWarps = 16;  ///< Per block.
 
 /// A lane's tree. The path from word s has the color s, shifted as cells have it, and has come to
@@ -51,9 +54,11 @@ class PoppingWarp {
         next_sample_(next_sample),
         replaced_(replaced),
         stop_(static_cast<std::uint32_t>(heads.n) + 1),
+        below_(Cell::below(stop_)),
         most_pops_(static_cast<int>(detail::most_steps(heads.n)) - heads.n +
                    (heads.single ? 1 : 0)) {
-    while (lanes_per_tree_ < kWarp && lanes_per_tree_ <= heads.n / 4) lanes_per_tree_ *= 2;
+    asm volatile("" : "+r"(below_));  // It is not found anew for every pop.
+    while (lanes_per_tree_ < POPL && lanes_per_tree_ <= heads.n / 4) lanes_per_tree_ *= 2;
     take({}, stop_);
   }
 
@@ -68,7 +73,7 @@ class PoppingWarp {
       const unsigned done = __ballot_sync(kAllLanes, is_done) & ~idle;
       const unsigned waiting = __ballot_sync(kAllLanes, tree_.is_stuck && !is_done);
       const int waits = __popc(waiting);
-      const int work = kWarp - __popc(done | waiting | idle);
+      const int work = kWarp - waits - __popc(done | idle);
       if (__popc(done) * lanes_per_tree_ >= kWarp ||
           (done != 0 && work == 0 && waits < kManyWait)) {
         idle |= replace(done);
@@ -86,19 +91,19 @@ class PoppingWarp {
   static constexpr std::uint32_t kOneColor = std::uint32_t{1} << Cell::kColorShift;
 
   /// Visits a node, without a branch. A path that reaches a node of its own color has closed a
-  /// cycle; the lane then goes around it once more and pops its words, which have no color then.
+  /// cycle; the lane then goes around it once more and pops its words, which are fresh again.
   __device__ void visit() {
     const std::uint32_t cell = own_[tree_.node];
     const std::uint32_t top = cell & Cell::kTop;
-    const bool is_fresh = cell < kOneColor;
-    const bool is_ours = is_fresh || (cell ^ tree_.color) < kOneColor;
+    const bool in_tree = cell < tree_.color;
+    const bool is_fresh = cell >= Cell::kFresh;
     tree_.is_stuck = is_fresh && top == stop_;
-    const bool goes_on = is_ours && !tree_.is_stuck;
-    const std::uint32_t next = is_fresh ? cell | tree_.color : Cell::popped(cell, stop_);
+    const bool goes_on = !in_tree && !tree_.is_stuck;
+    std::uint32_t next = is_fresh ? cell ^ Cell::kFresh ^ tree_.color : Cell::popped(cell, below_);
+    asm volatile("" : "+r"(next));  // Else it would depend on a further comparison.
     if (goes_on) own_.store(tree_.node, next);
-    // Where an earlier path was, or the root is, the path of the next word begins.
-    if (!is_ours) tree_.color += kOneColor;
-    if (!is_ours) tree_.node = tree_.color >> Cell::kColorShift;
+    if (in_tree) tree_.color += kOneColor;  // Here the path of the next word begins.
+    if (in_tree) tree_.node = tree_.color >> Cell::kColorShift;
     if (goes_on) tree_.node = top;
   }
 
@@ -133,7 +138,9 @@ class PoppingWarp {
     tree_ = tree;
     tree_.node = start;
     tree_.color = start << Cell::kColorShift;
-    own_.store(stop_, stop_);
+    own_.store(0, 0);
+    own_.store(static_cast<std::uint32_t>(tree.root), 0);
+    own_.store(stop_, Cell::kFresh + stop_);
   }
 
   /// Writes the finished trees of the lanes in `done`, as many as are drawn at once, and gives
@@ -188,34 +195,28 @@ class PoppingWarp {
     }
   }
 
-  /// Draws the first heads of a tree, four words per lane, and returns its root.
+  /// Draws the first heads of a tree, four words per lane. Its first lane returns the root.
   __device__ int draw_first(Cells cells, int tree, bool has_tree) const {
     constexpr int kAhead = Cell::kDrawnAhead;
     const auto sample = static_cast<std::uint32_t>(tree);
     const int of_tree = lane_id() % lanes_per_tree_;
     int root = 0;
     for (int first = 0; first <= heads_.n / 4; first += lanes_per_tree_) {
-      const int group = first + of_tree;
+      const int group = min(first + of_tree, heads_.n / 4);  // Some lanes may be too many.
       detail::StackBlock blocks[kAhead];
       int drawn[kAhead][4];
-#pragma unroll
-      for (int d = 0; d < kAhead; ++d) blocks[d] = heads_.block(sample, group, d);
+      heads_.blocks(sample, group, 0, blocks);
 #pragma unroll
       for (int d = 0; d < kAhead; ++d) heads_.of_group(blocks[d], sample, group, d, drawn[d]);
-      if (first == 0) {  // The first lane has the block that chooses the root.
-        root = of_tree == 0 ? heads_.root(blocks[0], sample) : 0;
-        root = __shfl_sync(kAllLanes, root, lane_id() - of_tree);
-      }
+      if (first == 0 && of_tree == 0) root = heads_.root(blocks[0], sample);
       std::uint32_t words[4];
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const int m = 4 * group + j;
-        words[j] = m == 0 || m == root
-                       ? Cell::kRootColor << Cell::kColorShift
-                       : Cell::make(static_cast<std::uint32_t>(drawn[0][j]),
-                                    static_cast<std::uint32_t>(drawn[kAhead - 1][j]), kAhead);
+        words[j] = Cell::make(static_cast<std::uint32_t>(drawn[0][j]),
+                              static_cast<std::uint32_t>(drawn[kAhead - 1][j]), kAhead) +
+                   Cell::kFresh;
       }
-      if (has_tree && group <= heads_.n / 4) {
+      if (has_tree && group == first + of_tree) {
         cells.store(static_cast<std::uint32_t>(4 * group), words);
       }
     }
@@ -233,23 +234,24 @@ class PoppingWarp {
   int* next_sample_;        ///< In shared memory.
   std::uint8_t* replaced_;  ///< [kWarp], likewise: the lanes whose trees are being replaced.
   std::uint32_t stop_;      ///< n + 1
+  std::uint32_t below_;     ///< What a pop fills a cell with.
   int most_pops_;
   int lanes_per_tree_ = 4;  ///< That draw its first heads. A power of two.
   LaneTree tree_;
 };
 
-/// Block x of a sentence has the x-th part of its trees. kBlocks of kMostPopWarps warps, or as many
-/// warps in smaller blocks, find enough registers on a multiprocessor.
-template <typename Cell, bool kTableShared, bool kCellsShared, int kBlocks>
-__global__ void __launch_bounds__(kMostPopWarps* kWarp, kBlocks)
+/// Block x of a sentence has the x-th part of its trees. A multiprocessor has registers for kBlocks
+/// blocks of kWarps warps.
+template <typename Cell, bool kTableShared, bool kCellsShared, int kWarps, int kBlocks>
+__global__ void __launch_bounds__(kWarps* kWarp, kBlocks)
     pop_kernel(const __grid_constant__ SampleArgs args) {
   using Cells = std::conditional_t<kCellsShared, SharedWords, GlobalWords>;
   using Heads = StackHeads < std::conditional_t<kTableShared, SharedWords, const std::uint32_t*>,
         Cell::kMostWords<detail::kMostPacked>;
   extern __shared__ __align__(16) unsigned char memory[];
-  __shared__ detail::StreamKey key;
+  __shared__ __align__(16) std::uint32_t round_keys[RoundKeys::kWords];
   __shared__ int next_sample;
-  __shared__ std::uint8_t replaced[kMostPopWarps][kWarp];
+  __shared__ std::uint8_t replaced[kWarps][kWarp];
   const int b = static_cast<int>(blockIdx.y);
   const int n = args.batch.n(b);
   const int tid = static_cast<int>(threadIdx.x);
@@ -265,10 +267,9 @@ __global__ void __launch_bounds__(kMostPopWarps* kWarp, kBlocks)
     }
     return;
   }
-  if (tid == 0) {
-    key = detail::stream_key(args.seed, args.batch.id(b));
-    next_sample = first;
-  }
+  const detail::StreamKey key = detail::stream_key(args.seed, args.batch.id(b));
+  if (tid < RoundKeys::kWords) round_keys[tid] = RoundKeys::key_of(key, tid);
+  if (tid == 0) next_sample = first;
   const std::uint32_t* planes = args.planes_of(b);
   auto* near = reinterpret_cast<std::uint32_t*>(memory);
   for (int i = tid; kTableShared && i < (n + 1) * (n + 1); i += static_cast<int>(blockDim.x)) {
@@ -288,7 +289,8 @@ __global__ void __launch_bounds__(kMostPopWarps* kWarp, kBlocks)
       return planes;
     }
   };
-  const Heads heads{n, args.batch.single(), args.first_tree, key, table(), planes};
+  const RoundKeys keys(SharedWords(round_keys), key.word);
+  const Heads heads{n, args.batch.single(), args.first_tree, key, keys, table(), planes};
   PoppingWarp<Cell, Cells, Heads>(args, b, heads, Cells(cells + warp_id() * warp_words), end,
                                   &next_sample, replaced[warp_id()])
       .run();

@@ -2,7 +2,6 @@
 #include "cuda/sample/sample.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "cuda/core/launch.h"
 #include "cuda/sample/pop.cuh"
@@ -12,11 +11,11 @@
 namespace taproot::cuda {
 namespace {
 
-constexpr int kUsualWarps = 8;  // Of a block that pops,
-const int kMostResident =
-    std::getenv("POP_RESIDENT")
-        ? std::atoi(std::getenv("POP_RESIDENT"))
-        : 2 * kMostPopWarps;      // and of a multiprocessor: its registers allow no more.
+#ifndef POPR
+#define POPR 24
+#endif
+constexpr int kUsualWarps = 8;       // Of a block that pops,
+constexpr int kMostResident = POPR;  // and of a multiprocessor: registers allow no more.
 constexpr int kTreesPerLane = 8;  // So that lanes which wait for the last trees cost little.
 
 // How popping is launched.
@@ -103,12 +102,14 @@ std::size_t scratch_doubles(const SampleArgs& args, const Limits& limits) {
 
 void launch_popping(const SampleArgs& args, const Limits& limits, void* stream) {
   const PopShape shape(args, limits);
-  const bool many = shape.resident > kMostPopWarps;
-  const auto kernel = shape.table_shared   ? many ? &pop_kernel<ShortCell, true, true, 2>
-                                                  : &pop_kernel<ShortCell, true, true, 1>
-                        : shape.is_short ? &pop_kernel<ShortCell, false, true, 1>
-                      : shape.cells_shared ? &pop_kernel<LongCell, false, true, 1>
-                                           : &pop_kernel<LongCell, false, false, 1>;
+  const bool is_small = shape.warps <= kUsualWarps && shape.resident > kMostPopWarps;
+  const auto kernel =
+      shape.table_shared && is_small
+          ? &pop_kernel<ShortCell, true, true, kUsualWarps, kMostResident / kUsualWarps>
+      : shape.table_shared ? &pop_kernel<ShortCell, true, true, kMostPopWarps, 1>
+      : shape.is_short     ? &pop_kernel<ShortCell, false, true, kMostPopWarps, 1>
+      : shape.cells_shared ? &pop_kernel<LongCell, false, true, kMostPopWarps, 1>
+                           : &pop_kernel<LongCell, false, false, kMostPopWarps, 1>;
   launch(kernel, dim3(shape.blocks, static_cast<unsigned>(args.batch.size)), shape.warps * kWarp,
          shape.bytes, stream, args);
 }

@@ -29,6 +29,14 @@ class SharedWords {
     asm volatile("st.shared.u32 [%0], %1;" ::"r"(at(i)), "r"(word) : "memory");
   }
   /// Words i, ..., i + 3, where i is a multiple of 4.
+  __device__ uint4 load_four(std::uint32_t i) const {
+    uint4 four;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(four.x), "=r"(four.y), "=r"(four.z), "=r"(four.w)
+                 : "r"(at(i))
+                 : "memory");
+    return four;
+  }
   __device__ void store(std::uint32_t i, const std::uint32_t (&words)[4]) const {
     asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(at(i)), "r"(words[0]),
                  "r"(words[1]), "r"(words[2]), "r"(words[3])
