@@ -5,6 +5,7 @@
 // `elimination` per tree and for each rule the ratio to it, the share of walks given up and the
 // mean number of steps per word. All rules sample exactly, because they depend on nothing but how
 // many heads each word has taken, which is independent of the tree given the root (docs/math.md).
+// The rules are timed on a plain walk with a running number for its draws.
 //
 // Usage: bench_budget [FAMILY [RULE...]], where FAMILY is a part of a name ("" for all) and a RULE
 // is STEPS:DEPTH as in struct Rule. With TRAINED=data the trained scores are timed, too.
@@ -64,17 +65,20 @@ class Sentence {
     std::vector<std::int32_t> work(2 * words + 2);
     if (root == RootRule::kSingle) {
       const std::vector<double> p = root_marginals(f_);
-      root_slots_.resize(words);
-      detail::fill_alias(p.data(), n_, root_slots_.data(), shares.data(), work.data(),
-                         work.data() + words);
+      root_planes_.resize(2 * words);
+      detail::fill_alias(p.data(), n_,
+                         detail::alias_planes_at(root_planes_.data(), n_, words, std::size_t{0}),
+                         shares.data(), work.data(), work.data() + words);
     }
-    slots_.resize((words + 1) * (words + 1));
+    planes_.resize(2 * (words + 1) * (words + 1));
     const double* weights = detail::weights_by_modifier(data, root == RootRule::kMulti, scratch);
     for (std::size_t m = 1; m <= words; ++m) {
       const double* row = weights + m * data.table.ld;
       if (std::all_of(row, row + words + 1, [](double w) { return w == 0; })) continue;
-      detail::fill_alias(row, n_ + 1, slots_.data() + m * (words + 1), shares.data(), work.data(),
-                         work.data() + words + 1);
+      detail::fill_alias(
+          row, n_ + 1,
+          detail::alias_planes_at(planes_.data(), n_ + 1, planes_.size() / 2, m * (words + 1)),
+          shares.data(), work.data(), work.data() + words + 1);
     }
     heads_.resize(words);
     state_.resize(words + 1);
@@ -90,22 +94,24 @@ class Sentence {
   // Returns whether the walk was given up.
   bool walk_tree(const Rule& rule, std::uint32_t sample, std::uint64_t& steps) {
     Stream stream(detail::stream_key(1, 0), sample, detail::Purpose::kTree);
-    const int root =
-        rule_ == RootRule::kSingle ? 1 + detail::sample_alias(root_slots_.data(), n_, stream) : 0;
+    const detail::AliasTable roots = detail::alias_planes_at<const std::uint32_t>(
+        root_planes_.data(), n_, static_cast<std::size_t>(n_), std::size_t{0});
+    const int root = rule_ == RootRule::kSingle ? 1 + detail::sample_alias(roots, n_, stream) : 0;
     const bool finished = rule.depth == 0 ? walk_by_steps(root, rule.steps_per_word, stream, steps)
                                           : walk_by_depth(root, rule, stream, steps);
     if (finished) return false;
-    Stream fresh = stream.with(detail::Purpose::kFallback);
+    Stream fresh = Stream::of_many(detail::stream_key(1, 0), sample, detail::Purpose::kFallback);
     elimination_.sample(root, fresh, detail::Access::scratch(workspace_), heads_.data());
     return true;
   }
 
  private:
-  const AliasSlot* slots_of(int node) const {
-    return slots_.data() + static_cast<std::size_t>(node) * (static_cast<std::size_t>(n_) + 1);
+  detail::AliasTable heads_of(int node) const {
+    const std::size_t offset = static_cast<std::size_t>(node) * (static_cast<std::size_t>(n_) + 1);
+    return detail::alias_planes_at<const std::uint32_t>(planes_.data(), n_ + 1, planes_.size() / 2,
+                                                        offset);
   }
 
-  // src/sample/walk/walk.cc.
   bool walk_by_steps(int root, int steps_per_word, Stream& stream, std::uint64_t& steps) {
     const std::uint64_t limit = steps_per_word == 0 ? ~std::uint64_t{0}
                                                     : static_cast<std::uint64_t>(steps_per_word) *
@@ -124,7 +130,7 @@ class Sentence {
           return false;
         }
         ++taken;
-        const int head = detail::sample_alias(slots_of(node), n_ + 1, stream);
+        const int head = detail::sample_alias(heads_of(node), n_ + 1, stream);
         heads[node - 1] = head;
         node = head;
       }
@@ -151,7 +157,7 @@ class Sentence {
         if (left == 0) break;
         --left;
         state[node] = static_cast<std::int8_t>(more - 1);
-        const int head = detail::sample_alias(slots_of(node), n_ + 1, stream);
+        const int head = detail::sample_alias(heads_of(node), n_ + 1, stream);
         heads[node - 1] = head;
         node = head;
         more = state[node];
@@ -171,8 +177,8 @@ class Sentence {
   Factorization f_;
   Workspace workspace_;
   detail::EliminationSampler elimination_;
-  std::vector<AliasSlot> root_slots_;
-  std::vector<AliasSlot> slots_;
+  std::vector<std::uint32_t> root_planes_;
+  std::vector<std::uint32_t> planes_;
   std::vector<std::int32_t> heads_;
   std::vector<std::int8_t> state_;
 };

@@ -16,8 +16,8 @@ namespace taproot {
 
 /// The samplers. All but wilson-rc sample from p exactly.
 enum class Algorithm : std::uint8_t {
-  /// Wilson's walk on a budget (of all steps, and of the heads of one word), single-root from a
-  /// root that is sampled first. A tree whose walk exceeds the budget is sampled by un-elimination
+  /// Wilson's algorithm on a budget (of all steps, and of the heads of one word), single-root from
+  /// a root that is sampled first. A tree that exceeds the budget is sampled by un-elimination
   /// instead, given the same root. How many heads the words take is independent of the tree, so
   /// giving up does not bias.
   kAuto,
@@ -42,12 +42,15 @@ TAPROOT_API std::string_view to_string(Algorithm algorithm);
 TAPROOT_API Algorithm algorithm_named(std::string_view name);
 
 /// Which trees are sampled: tree s of a sentence depends on (seed, sentence id, s) alone, whatever
-/// else is sampled, in whatever order, on however many threads or on a GPU.
+/// else is sampled, in whatever order, on however many threads, on whatever processor or on a GPU.
+/// Walks choose the d-th head of a word by a number that depends on (seed, sentence id, s, word, d)
+/// alone, so that cycles may be popped in any order (docs/math.md).
 struct SampleOptions {
   Algorithm algorithm = Algorithm::kAuto;
   std::uint64_t seed = 0;
   /// The walks that are asked for by name (wilson, wilson-marginal, wilson-reject, wilson-rc) give
-  /// up a tree after this many steps, with the status step_limit. 0 means never.
+  /// up a tree after this many steps, with the status step_limit. 0, and whatever is greater, means
+  /// 2^40 steps, more than an hour of walking.
   std::uint64_t step_limit = 0;
   /// The number of the first tree: a call for trees 0..99 gives the same trees as one for 0..49
   /// and one that begins at 50.
@@ -57,7 +60,9 @@ struct SampleOptions {
 /// What sampling took, added up over trees.
 struct TAPROOT_API SampleStatistics {
   std::uint64_t trees = 0;  ///< Sampled or given up.
-  std::uint64_t steps = 0;  ///< Heads that walks chose.
+  /// Heads that the words took. A tree that is given up counts as its whole budget (auto) or
+  /// limit, so the number does not depend on the order of popping either.
+  std::uint64_t steps = 0;
   std::uint64_t tries = 0;  ///< Walks begun.
   /// auto: trees by un-elimination; colbourn: trees in the contracted form.
   std::uint64_t fallbacks = 0;

@@ -4,6 +4,7 @@
 #include "eliminate/factor_data.h"
 #include "sample/chart/chart_cell.h"
 #include "sample/conditionals/path_scratch.h"
+#include "sample/walk/pop_scratch.h"
 
 namespace taproot::detail {
 
@@ -19,11 +20,10 @@ struct SampleScratch : StageScratch {
 
   Buffer<std::int32_t> heads;           ///< [n]: the tree that is being sampled.
   Buffer<ChartCell> cells;              ///< The choices that a walk down a chart has before it.
-  Buffer<std::uint8_t> in_tree;         ///< [n+1]: the nodes that a walk has joined to the tree.
-  Buffer<std::uint64_t> depth;          ///< [n+1]: how many heads each stack has given.
   Buffer<std::int32_t> un_elimination;  ///< The five integer arrays of UnEliminationScratch.
   Buffer<double> root_column;           ///< [4][ld]: a RootColumn, and a row of weights.
   Buffer<Wide> wide_root_column;        ///< The same over Wide.
+  PopScratch pop;                       ///< For walks whose heads are chosen ahead.
   PathScratch path;                     ///< For deciding a tree head by head.
 
   Buffer<double> certainty;    ///< [ld]: how certain the head of each word is.

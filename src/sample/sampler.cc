@@ -10,6 +10,7 @@
 #include "sample/sample_scratch.h"
 #include "sample/un_elimination/un_elimination.h"
 #include "sample/walk/alias.h"
+#include "sample/walk/pop.h"
 #include "sample/walk/walk.h"
 #include "taproot/sample.h"
 
@@ -35,12 +36,17 @@ struct Sampler::Tables {
     return detail::alias_planes_at(root_planes.data(), n, static_cast<std::size_t>(n),
                                    std::size_t{0});
   }
-  bool sample_tree(const SampleOptions& options, std::uint64_t id, std::uint32_t sample,
-                   detail::Scratch& memory, std::int32_t* heads,
-                   SampleStatistics& statistics) const;
-  bool sample_walk(const SampleOptions& options, std::uint64_t id, std::uint32_t sample,
-                   detail::Scratch& memory, std::int32_t* heads,
-                   SampleStatistics& statistics) const;
+  bool walks() const {
+    return chart == nullptr && algorithm != Algorithm::kElimination &&
+           algorithm != Algorithm::kColbourn;
+  }
+
+  void sample_tree(const detail::StreamKey& key, std::uint32_t sample, detail::Scratch& memory,
+                   std::int32_t* heads, SampleStatistics& statistics) const;
+  void pop_on_budget(detail::PopRequest& request, detail::Scratch& memory,
+                     SampleStatistics& statistics) const;
+  void pop_by_name(const SampleOptions& options, std::uint64_t id, detail::PopRequest& request,
+                   detail::Scratch& memory, SampleStatistics& statistics) const;
 };
 
 Sampler::Sampler() : tables_(std::make_unique<Tables>()) {}
@@ -102,54 +108,68 @@ void Sampler::build(const Factorization& f, Algorithm algorithm, Workspace& work
   t.data = &data;
 }
 
-// One walk or, for wilson-reject, as many as it takes.
-bool Sampler::Tables::sample_walk(const SampleOptions& options, std::uint64_t id,
-                                  std::uint32_t sample, detail::Scratch& memory,
-                                  std::int32_t* heads, SampleStatistics& statistics) const {
-  auto& scratch = memory.get<detail::SampleScratch>();
-  std::uint8_t* in_tree = scratch.in_tree.resize(static_cast<std::size_t>(n) + 1);
-  std::uint64_t* depth = scratch.depth.resize(static_cast<std::size_t>(n) + 1);
-  detail::Stacks stacks{detail::stream_key(options.seed, id), sample};
-  const int root = walks_from_a_root() ? 1 + stacks.choose(root_table(), n, 0, 0) : 0;
-  if (algorithm == Algorithm::kAuto) {
+// Trees of "auto".
+void Sampler::Tables::pop_on_budget(detail::PopRequest& request, detail::Scratch& memory,
+                                    SampleStatistics& statistics) const {
+  request.limits = detail::WalkLimits::budget(n);
+  detail::pop_trees(request, memory);
+  for (int t = 0; t < request.count; ++t) {
     ++statistics.tries;
-    if (walk.run(root, stacks, detail::WalkLimits::budget(n), depth, in_tree, heads,
-                 statistics.steps, memory.interrupt)) {
-      return true;
+    if (request.steps[t] != detail::kGivenUp) {
+      statistics.steps += request.steps[t];
+      continue;
     }
-    // Whether a walk is given up says nothing of its tree, so throwing it away biases nothing. But
+    // Whether a tree is given up says nothing of the tree, so throwing it away biases nothing. But
     // it does depend on the root, which therefore stays.
+    statistics.steps += request.limits.steps;
     ++statistics.fallbacks;
-    detail::Stream fresh = detail::Stream::of_many(stacks.key, sample, detail::Purpose::kFallback);
-    elimination.sample(root, fresh, memory, heads);
-    return true;
+    detail::Stream fresh =
+        detail::Stream::of_many(request.key, request.samples[t], detail::Purpose::kFallback);
+    elimination.sample(request.roots[t], fresh, memory, request.heads + t * request.stride);
+    request.steps[t] = request.limits.steps;
   }
+}
+
+// Trees of a walk that is asked for by its name. wilson-reject tries again, on other stacks, until
+// there is one root; the limit holds for all tries of a tree together.
+void Sampler::Tables::pop_by_name(const SampleOptions& options, std::uint64_t id,
+                                  detail::PopRequest& request, detail::Scratch& memory,
+                                  SampleStatistics& statistics) const {
   const std::uint64_t limit = options.step_limit == 0
                                   ? detail::kMostDepth
                                   : std::min(options.step_limit, detail::kMostDepth);
-  std::uint64_t taken = 0;
-  bool finished = false;
-  for (std::uint32_t attempt = 0; taken < limit; ++attempt) {
-    ++statistics.tries;
-    if (attempt > 0) stacks.key = detail::stream_key(options.seed, id, attempt);
-    finished = walk.run(root, stacks, {limit - taken, detail::kMostDepth}, depth, in_tree, heads,
-                        taken, memory.interrupt);
-    if (!finished || algorithm != Algorithm::kWilsonReject) break;
-    finished = std::count(heads, heads + n, 0) == 1;
-    if (finished) break;
+  request.limits = {limit, detail::kMostDepth};
+  if (algorithm != Algorithm::kWilsonReject) {
+    detail::pop_trees(request, memory);
+    statistics.tries += static_cast<std::uint64_t>(request.count);
+    for (int t = 0; t < request.count; ++t) {
+      statistics.steps += std::min(request.steps[t], limit);
+    }
+    return;
   }
-  statistics.steps += taken;
-  return finished;
+  for (int t = 0; t < request.count; ++t) {
+    detail::PopRequest one = request.part(t, 1);
+    std::uint64_t taken = 0;
+    bool found = false;
+    for (std::uint32_t attempt = 0; !found && taken < limit; ++attempt) {
+      ++statistics.tries;
+      one.limits.steps = limit - taken;
+      if (attempt > 0) one.key = detail::stream_key(options.seed, id, attempt);
+      detail::pop_trees(one, memory);
+      taken = one.steps[0] == detail::kGivenUp ? limit : taken + one.steps[0];
+      found = one.steps[0] != detail::kGivenUp && std::count(one.heads, one.heads + n, 0) == 1;
+      detail::check(memory.interrupt);
+    }
+    statistics.steps += taken;
+    request.steps[t] = found ? taken : detail::kGivenUp;
+  }
 }
 
-bool Sampler::Tables::sample_tree(const SampleOptions& options, std::uint64_t id,
-                                  std::uint32_t sample, detail::Scratch& memory,
-                                  std::int32_t* heads, SampleStatistics& statistics) const {
-  ++statistics.trees;
-  const bool streams =
-      chart != nullptr || algorithm == Algorithm::kElimination || algorithm == Algorithm::kColbourn;
-  if (!streams) return sample_walk(options, id, sample, memory, heads, statistics);
-  detail::Stream stream(detail::stream_key(options.seed, id), sample, detail::Purpose::kTree);
+// A tree of an algorithm that does not walk.
+void Sampler::Tables::sample_tree(const detail::StreamKey& key, std::uint32_t sample,
+                                  detail::Scratch& memory, std::int32_t* heads,
+                                  SampleStatistics& statistics) const {
+  detail::Stream stream(key, sample, detail::Purpose::kTree);
   if (chart != nullptr) {
     detail::sample_from_chart(*chart, stream, memory, heads);
   } else if (algorithm == Algorithm::kElimination) {
@@ -158,7 +178,6 @@ bool Sampler::Tables::sample_tree(const SampleOptions& options, std::uint64_t id
     const int root = walks_from_a_root() ? 1 + detail::sample_alias(root_table(), n, stream) : 0;
     if (colbourn.sample(root, stream, memory, heads)) ++statistics.fallbacks;
   }
-  return true;
 }
 
 std::size_t Sampler::sample(std::uint64_t id, const SampleOptions& options, std::size_t count,
@@ -172,21 +191,54 @@ std::size_t Sampler::sample(std::uint64_t id, const SampleOptions& options, std:
                   "statuses must be empty or have one entry per tree");
   detail::require(count <= (std::uint64_t{1} << 32) - options.first_tree, kName,
                   "trees are numbered below 2^32");
+  const Tables& t = *tables_;
   detail::Scratch& memory = detail::Access::scratch(workspace);
-  const auto n = static_cast<std::size_t>(tables_->n);
-  std::int32_t* heads = memory.get<detail::SampleScratch>().heads.resize(n);
+  const auto n = static_cast<std::size_t>(t.n);
+  const std::size_t group = t.walks() ? detail::kMostPopped : 1;
+  std::int32_t* heads =
+      memory.get<detail::SampleScratch>().heads.resize(n * std::min(group, count));
+  std::uint32_t samples[detail::kMostPopped];
+  std::int32_t roots[detail::kMostPopped];
+  std::uint64_t steps[detail::kMostPopped] = {};
+  detail::PopRequest request;
+  request.tables = t.walk.tables();
+  if (t.walks_from_a_root()) request.tables.root = t.root_table();
+  request.key = detail::stream_key(options.seed, id);
+  request.samples = samples;
+  request.heads = heads;
+  request.stride = static_cast<std::ptrdiff_t>(n);
+  request.roots = roots;
+  request.steps = steps;
   const std::size_t between = detail::trees_between_checks(n);
   SampleStatistics taken;
   std::size_t written = 0;
-  for (std::size_t s = 0; s < count; ++s) {
-    if (s % between == between - 1) detail::check(memory.interrupt);
-    const std::uint32_t tree = options.first_tree + static_cast<std::uint32_t>(s);
-    const bool found = tables_->sample_tree(options, id, tree, memory, heads, taken);
-    if (found) {
-      std::copy_n(heads, n, out.data + static_cast<std::ptrdiff_t>(s) * out.stride);
+  std::size_t unchecked = 0;
+  for (std::size_t first = 0; first < count; first += group) {
+    const std::size_t size = std::min(group, count - first);
+    unchecked += size;
+    if (unchecked >= between) {
+      detail::check(memory.interrupt);
+      unchecked = 0;
+    }
+    request.count = static_cast<int>(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      samples[i] = options.first_tree + static_cast<std::uint32_t>(first + i);
+    }
+    if (!t.walks()) {
+      t.sample_tree(request.key, samples[0], memory, heads, taken);
+    } else if (t.algorithm == Algorithm::kAuto) {
+      t.pop_on_budget(request, memory, taken);
+    } else {
+      t.pop_by_name(options, id, request, memory, taken);
+    }
+    taken.trees += size;
+    for (std::size_t i = 0; i < size; ++i) {
+      const bool found = steps[i] != detail::kGivenUp;
+      if (!statuses.empty()) statuses[first + i] = found ? Status::kOk : Status::kStepLimit;
+      if (!found) continue;
+      std::copy_n(heads + i * n, n, out.data + static_cast<std::ptrdiff_t>(first + i) * out.stride);
       ++written;
     }
-    if (!statuses.empty()) statuses[s] = found ? Status::kOk : Status::kStepLimit;
   }
   if (statistics != nullptr) *statistics += taken;
   return written;
@@ -204,13 +256,20 @@ std::vector<Tree> sample(const Factorization& f, std::size_t k, const SampleOpti
   Sampler sampler;
   Workspace workspace;
   sampler.build(f, options.algorithm, workspace);
-  std::vector<Tree> trees(k, Tree(static_cast<std::size_t>(f.n())));
-  SampleOptions one = options;
-  for (Tree& tree : trees) {
-    if (sampler.sample(0, one, 1, {tree.data(), 0}, {}, nullptr, workspace) == 0) {
+  const auto n = static_cast<std::size_t>(f.n());
+  std::vector<Tree> trees(k, Tree(n));
+  std::vector<std::int32_t> some(n * std::min<std::size_t>(k, detail::kMostPopped));
+  SampleOptions part = options;
+  for (std::size_t first = 0; first < k; first += detail::kMostPopped) {
+    const std::size_t size = std::min<std::size_t>(k - first, detail::kMostPopped);
+    part.first_tree = options.first_tree + static_cast<std::uint32_t>(first);
+    const TreeBuffer out{some.data(), static_cast<std::ptrdiff_t>(n)};
+    if (sampler.sample(0, part, size, out, {}, nullptr, workspace) < size) {
       throw SentenceError({Status::kStepLimit});
     }
-    ++one.first_tree;
+    for (std::size_t i = 0; i < size; ++i) {
+      std::copy_n(some.data() + i * n, n, trees[first + i].data());
+    }
   }
   return trees;
 }

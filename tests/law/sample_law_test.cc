@@ -240,8 +240,6 @@ TEST(WrongSamplers, AFreshRootAfterTheBudgetIsRejected) {
   detail::Walk walk;
   walk.build(data, false, detail::Access::scratch(workspace));
   const std::vector<double> roots = root_marginals(f);
-  std::vector<std::uint8_t> in_tree(6);
-  std::vector<std::uint64_t> depth(6);
   Tree heads(5);
   for (const bool fresh : {true, false}) {
     TreeCounts counts;
@@ -256,11 +254,10 @@ TEST(WrongSamplers, AFreshRootAfterTheBudgetIsRejected) {
         return root + 1;
       };
       int root = sample_root();
-      std::uint64_t steps = 0;
       for (std::uint32_t attempt = 0;; ++attempt) {
         const detail::Stacks stacks{detail::stream_key(11, 0, attempt), s};
-        if (walk.run(root, stacks, {40, detail::kMostDepth}, depth.data(), in_tree.data(),
-                     heads.data(), steps, nullptr)) {
+        if (detail::walk_simply(walk.tables(), root, stacks, {40, detail::kMostDepth},
+                                heads.data()) != detail::kGivenUp) {
           break;
         }
         if (fresh) root = sample_root();

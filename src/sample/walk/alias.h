@@ -135,10 +135,27 @@ TAPROOT_HOST_DEVICE inline int choose_alias_by_high(First first, int count, std:
   const std::uint32_t slot = first[index];
   const std::uint32_t top = low >> 11;
   const std::uint32_t threshold = slot >> kAliasBits;
-  // The index itself is open where the low half may carry into it.
-  const bool open = threshold - top <= 1 || low >= ~static_cast<std::uint32_t>(count) + 1;
-  if (open) return -1;
-  return static_cast<int>(top < threshold ? index : slot & kAliasMask);
+  // The index itself is open where the low half may carry into it. No branches: half of them would
+  // be predicted wrongly, and only once the slot has arrived.
+  const std::uint32_t own = 0U - static_cast<std::uint32_t>(top < threshold);
+  const std::uint32_t near = static_cast<std::uint32_t>(threshold - top <= 1);
+  const std::uint32_t carries =
+      static_cast<std::uint32_t>(low >= 0U - static_cast<std::uint32_t>(count));
+  return static_cast<int>((index & own) | (slot & kAliasMask & ~own) | (0U - (near | carries)));
+}
+
+/// The same for larger tables, from the high halves of the bits and of place().
+TAPROOT_HOST_DEVICE inline int choose_large_alias_by_high(const AliasTable& table, int count,
+                                                          std::uint32_t high, std::uint32_t place) {
+  const std::uint64_t product =
+      static_cast<std::uint64_t>(high) * static_cast<std::uint32_t>(count);
+  const auto index = static_cast<std::uint32_t>(product >> 32);
+  const std::uint32_t threshold = table.first[index];
+  const std::uint32_t own = 0U - static_cast<std::uint32_t>(place < threshold);
+  const std::uint32_t near = static_cast<std::uint32_t>(place == threshold);
+  const std::uint32_t carries = static_cast<std::uint32_t>(static_cast<std::uint32_t>(product) >=
+                                                           0U - static_cast<std::uint32_t>(count));
+  return static_cast<int>((index & own) | (table.alias[index] & ~own) | (0U - (near | carries)));
 }
 
 /// Samples an index with the next numbers of a stream.

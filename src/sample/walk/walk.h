@@ -3,49 +3,31 @@
 
 #include <cstdint>
 
-#include "core/interrupt.h"
 #include "eliminate/factor_data.h"
-#include "sample/walk/stacks.h"
+#include "sample/walk/pop.h"
 
 namespace taproot::detail {
 
-/// A tree is given up if its stacks lose, or would lose, more heads than this: all words together,
-/// or one word. Both numbers are independent of the tree, given the root, and do not depend on the
-/// order of popping.
-struct WalkLimits {
-  std::uint64_t steps = kMostDepth;
-  std::uint64_t heads_of_a_word = kMostDepth;
-
-  /// The budget of "auto".
-  static WalkLimits budget(int n) {
-    return {static_cast<std::uint64_t>(most_steps(n)), kHeadsPerWord};
-  }
-};
-
-/// Wilson's algorithm: samples a tree by random walks with loops erased (Wilson 1996).
+/// The alias tables of a sentence.
 class Walk {
  public:
-  /// Builds an alias table of the heads of each word. ROOT is among these heads if with_root.
+  /// Builds a table of the heads of each word. ROOT is among these heads if with_root.
   void build(const FactorData& data, bool with_root, Scratch& scratch);
 
-  /// Samples the tree of `stacks` by its definition: walks from every word until it meets the tree,
-  /// which at first is `root` alone, a word or 0 for ROOT. Writes the head of word m to
-  /// heads[m - 1]; a root that is a word has the head 0. Returns false if the tree is given up.
-  /// Adds the number of heads to `steps`, the whole limit if it is given up. `depth` and `in_tree`
-  /// are scratch for n+1 entries each.
-  bool run(int root, const Stacks& stacks, const WalkLimits& limits, std::uint64_t* depth,
-           std::uint8_t* in_tree, std::int32_t* heads, std::uint64_t& steps,
-           Interrupt* interrupt) const;
+  /// For pop_trees(). The root's table is the caller's.
+  const PopTables& tables() const { return tables_; }
 
  private:
-  AliasTable table(int m) const {
-    const auto nodes = static_cast<std::size_t>(n_) + 1;
-    return alias_planes_at(planes_.data(), n_ + 1, nodes * nodes,
-                           static_cast<std::size_t>(m) * nodes);
-  }
-
-  int n_ = 0;
+  PopTables tables_;
   Buffer<std::uint32_t> planes_;  ///< [alias_planes][n+1][n+1]: row m has the heads of word m.
 };
+
+/// Wilson's algorithm on stacks, by its definition (Wilson 1996): walks from every word until it
+/// meets the tree, which at first is `root` alone, a word or 0 for ROOT; loops are erased. Writes
+/// the head of word m to heads[m - 1]; a root that is a word has the head 0. Returns the number of
+/// heads that it took, or kGivenUp if there would be more than the limits allow. The tests compare
+/// pop_trees() with it, tree by tree.
+std::uint64_t walk_simply(const PopTables& tables, int root, const Stacks& stacks,
+                          const WalkLimits& limits, std::int32_t* heads);
 
 }  // namespace taproot::detail

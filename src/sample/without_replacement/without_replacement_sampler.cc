@@ -29,6 +29,9 @@ struct WithoutReplacementSampler::State {
   double last_gumbel = HUGE_VAL;
   std::uint32_t attempts = 0;
   detail::Buffer<std::int32_t> heads;
+  detail::Buffer<std::int32_t> ahead;  // The trees of the next attempts, up to ahead_end.
+  std::uint32_t ahead_begin = 0;
+  std::uint32_t ahead_end = 0;
   Sampler sampler;
   std::unique_ptr<detail::Decider> deciders[2];  // One for each family, made when it is needed.
   detail::Decider* decider = nullptr;
@@ -56,6 +59,7 @@ struct WithoutReplacementSampler::State {
   void hand_over(detail::Scratch& scratch);
   double log_left(detail::Scratch& scratch);
   bool sample(Workspace& workspace);
+  const std::int32_t* next_attempt(Workspace& workspace);
   void sample_beam(std::size_t k, WithoutReplacementSample& out, detail::Scratch& scratch);
 
   // auto goes on with the trie when a sample is new less often than this.
@@ -102,6 +106,7 @@ void WithoutReplacementSampler::State::start(Workspace& workspace) {
   mass_sampled = 0;
   last_gumbel = HUGE_VAL;
   attempts = 0;
+  ahead_begin = ahead_end = 0;
   switch (options.algorithm) {
     case WithoutReplacementAlgorithm::kAuto:
       source = Source::kRepeats;
@@ -142,15 +147,33 @@ double WithoutReplacementSampler::State::log_left(detail::Scratch& scratch) {
   return decider->log_left(sampled, scratch);
 }
 
+// The tree of the next attempt. Several are sampled at once, which takes less time for each; who
+// asks for few trees does not wait for many.
+const std::int32_t* WithoutReplacementSampler::State::next_attempt(Workspace& workspace) {
+  constexpr std::uint32_t kMostAhead = 16;
+  const auto n = static_cast<std::size_t>(data->table.n);
+  if (attempts == ahead_end) {
+    const std::uint32_t left = ~attempts;  // Attempts have 32 bits.
+    const std::uint32_t size = std::max(1U, std::min({attempts, kMostAhead, left}));
+    const TreeBuffer out{ahead.resize(n * kMostAhead), static_cast<std::ptrdiff_t>(n)};
+    sampler.sample(id, {Algorithm::kAuto, options.seed, 0, attempts}, size, out, {}, nullptr,
+                   workspace);
+    ahead_begin = attempts;
+    ahead_end = attempts + size;
+  }
+  return ahead.data() + n * (attempts++ - ahead_begin);
+}
+
 // Samples a new tree into `heads`. False if it takes another source, or list has lost the rest.
 bool WithoutReplacementSampler::State::sample(Workspace& workspace) {
   detail::Scratch& scratch = detail::Access::scratch(workspace);
   if (source == Source::kRepeats) {
     const auto most = static_cast<std::uint32_t>(detail::kMostRepeats / least_left());
     for (std::uint32_t repeats = 0; repeats < most; ++repeats) {
-      sampler.sample(id, {Algorithm::kAuto, options.seed, 0, attempts++}, 1, {heads.data(), 0}, {},
-                     nullptr, workspace);
-      if (sampled.add(heads.data())) return true;
+      const std::int32_t* tree = next_attempt(workspace);
+      if (!sampled.add(tree)) continue;
+      std::copy_n(tree, data->table.n, heads.data());
+      return true;
     }
     // Giving up does not bias: how many repeats come says nothing of the next new tree.
     hand_over(scratch);

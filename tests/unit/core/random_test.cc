@@ -127,6 +127,11 @@ TEST(Stream, PurposesHaveFixedNumbers) {
   EXPECT_EQ(static_cast<std::uint32_t>(Purpose::kKappa), 2U);
   EXPECT_EQ(static_cast<std::uint32_t>(Purpose::kBeam), 3U);
   EXPECT_EQ(static_cast<std::uint32_t>(Purpose::kLabel), 4U);
+  EXPECT_EQ(static_cast<std::uint32_t>(Purpose::kFallback), 5U);
+  EXPECT_EQ(static_cast<std::uint32_t>(Purpose::kStack), 6U);
+  EXPECT_EQ(static_cast<std::uint32_t>(Purpose::kStackRest), 7U);
+  EXPECT_EQ(static_cast<std::uint32_t>(Purpose::kPlace), 8U);
+  EXPECT_EQ(static_cast<std::uint32_t>(Purpose::kPlaceRest), 9U);
 }
 
 TEST(Stream, StartsAgainFromTheSameArguments) {
