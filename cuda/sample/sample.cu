@@ -11,11 +11,9 @@
 namespace taproot::cuda {
 namespace {
 
-#ifndef POPR
-#define POPR 24
-#endif
-constexpr int kUsualWarps = 8;       // Of a block that pops,
-constexpr int kMostResident = POPR;  // and of a multiprocessor: registers allow no more.
+// Of warps that pop, a multiprocessor has registers for 24 in blocks of up to 8, or for 16.
+constexpr int kUsualWarps = 8;
+constexpr int kMostResident = 24;
 constexpr int kTreesPerLane = 8;  // So that lanes which wait for the last trees cost little.
 
 // How popping is launched.
@@ -49,7 +47,8 @@ struct PopShape {
     const int least = std::max(1, at_once / size);
     const int wanted = std::clamp(args.trees / (kTreesPerLane * lanes), least,
                                   std::max(least, 4 * at_once / size));
-    blocks = static_cast<unsigned>(std::clamp(wanted, 1, (args.trees + lanes - 1) / lanes));
+    blocks =
+        static_cast<unsigned>(std::clamp(wanted, 1, std::max(1, (args.trees + lanes - 1) / lanes)));
   }
 
   static std::size_t cell_bytes(int max_n) {  // Of a warp.
@@ -67,7 +66,8 @@ struct PopShape {
       if (w > most && w > 1) continue;
       if (needed > limits.most_shared) continue;
       const auto blocks_at_once = static_cast<int>(limits.most_shared / (needed + 1024));
-      const int found = std::min(kMostResident / w, std::max(1, blocks_at_once)) * w;
+      const int allowed = w > kUsualWarps ? kMostPopWarps : kMostResident;
+      const int found = std::min(allowed / w, std::max(1, blocks_at_once)) * w;
       if (found <= resident) continue;
       resident = found;
       warps = w;
