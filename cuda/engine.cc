@@ -146,15 +146,17 @@ void Cuda::Impl::launch(const SampleQuestion& question, const Known& known, void
 }
 
 void Cuda::Impl::sample(const Batch& batch, const Known& known, int k, std::uint64_t seed,
-                        std::uint32_t first_tree, CudaOutcome* outcomes, const CudaTreeBuffer& out,
-                        void* stream) {
+                        std::uint32_t first_tree, CudaOutcome* outcomes,
+                        const CudaSampleBuffer& out, void* stream) {
   in_pieces(
       batch, stream,
       [&](Arena& arena, const Batch& piece) {
         SampleQuestion args = take_sample(arena, piece, known, k, seed, outcomes);
         args.sample.first_tree = first_tree;
         args.sample.out = out;
-        args.sample.out.heads += static_cast<std::ptrdiff_t>(piece.first) * out.sentence_stride;
+        args.sample.out.heads =
+            static_cast<unsigned char*>(out.heads) +
+            static_cast<std::ptrdiff_t>(piece.first) * out.sentence_stride * out.head_bytes;
         return args;
       },
       [&](const Batch&, const SampleQuestion& args) { launch(args, known, stream); });
@@ -176,13 +178,15 @@ void Cuda::Impl::skip(const Batch& batch, const Known& known, int k, std::uint64
         args.question =
             take_sample(arena, piece, known, static_cast<int>(attempts), seed, outcomes);
         cuda::SampleArgs& s = args.question.sample;
-        s.out = {arena.take<std::int32_t>(piece.size * attempts * width),
-                 static_cast<std::ptrdiff_t>(attempts * width), static_cast<std::ptrdiff_t>(width)};
+        const CudaTreeBuffer sampled{arena.take<std::int32_t>(piece.size * attempts * width),
+                                     static_cast<std::ptrdiff_t>(attempts * width),
+                                     static_cast<std::ptrdiff_t>(width)};
+        s.out = sampled;
         auto* log_prob = arena.take<double>(piece.size * attempts);
         args.log_prob = {piece,
                          args.question.infer.summary,
                          s.trees,
-                         s.out,
+                         sampled,
                          {log_prob, static_cast<std::ptrdiff_t>(attempts), 1}};
         cuda::SkipArgs& skip = args.skip;
         skip.batch = piece;
@@ -190,7 +194,7 @@ void Cuda::Impl::skip(const Batch& batch, const Known& known, int k, std::uint64
         skip.trees = k;
         skip.attempts = s.trees;
         skip.outcomes = s.summary.outcomes;
-        skip.sampled = s.out;
+        skip.sampled = sampled;
         skip.log_prob = log_prob;
         skip.out = cuda::slice(out, piece.first, static_cast<std::size_t>(k));
         cuda::take_skip_memory(arena, skip);

@@ -92,9 +92,13 @@ void CudaDependencyTrees::mbr(const CudaTreeBuffer& out, void* stream) {
 }
 
 void CudaDependencyTrees::sample(std::size_t k, std::uint64_t seed, std::uint32_t first_tree,
-                                 CudaOutcome* outcomes, const CudaTreeBuffer& out, void* stream) {
+                                 CudaOutcome* outcomes, const CudaSampleBuffer& out, void* stream) {
   constexpr const char* kName = "CudaDependencyTrees::sample";
   Impl& i = *impl_;
+  const int bytes = out.head_bytes;
+  detail::require(bytes == 1 || bytes == 2 || bytes == 4, kName, "heads must have 1, 2 or 4 bytes");
+  detail::require(bytes == 4 || i.batch.max_n <= (bytes == 1 ? INT8_MAX : INT16_MAX), kName,
+                  "heads of 1 byte are for sentences of up to 127 words, of 2 bytes up to 32767");
   const int count = tree_count(k, kName);
   const bool nothing = k == 0 || i.batch.max_n == 0;
   i.ask(out.heads != nullptr || nothing, kName, stream, [&] {

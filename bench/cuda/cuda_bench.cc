@@ -112,6 +112,33 @@ void bench_sample(Pool& pool, Precision precision, int n, std::size_t batch, std
       kDoubleFma, note);
 }
 
+// Further trees per second: from the times for two numbers of trees, so that set-up does not count.
+void bench_further(Precision precision, int n, std::size_t batch, int head_bytes,
+                   int repeats = 11) {
+  constexpr std::size_t kFew = 1000;
+  constexpr std::size_t kMany = 10000;
+  Data data(n, batch);
+  Cuda cuda(precision);
+  CudaDependencyTrees trees(cuda, data.scores());
+  const std::size_t heads_of_trees = kMany * static_cast<std::size_t>(n);
+  DeviceArray<std::int32_t> heads;
+  heads.resize(batch * heads_of_trees);
+  const CudaSampleBuffer out{heads.data(), head_bytes, static_cast<std::ptrdiff_t>(heads_of_trees),
+                             n};
+  const auto time = [&](std::size_t k) {
+    return time_device([&] { trees.sample(k, 7, 0, nullptr, out, nullptr); }, repeats);
+  };
+  const double few = time(kFew);
+  const double many = time(kMany);
+  char note[128];
+  std::snprintf(note, sizeof note, "%.4f ms for k=%zu: %.0f M further trees/s", few, kFew,
+                static_cast<double>(batch * (kMany - kFew)) / (many - few) / 1e3);
+  const double bytes = static_cast<double>(batch * heads_of_trees) * head_bytes;
+  row("sample int" + std::to_string(8 * head_bytes) + " n=" + std::to_string(n) +
+          " B=" + std::to_string(batch) + " k=" + std::to_string(kMany),
+      many, 0, bytes, 0, kDoubleFma, note);
+}
+
 void bench_beam(Pool* pool, Precision precision, int n, std::size_t batch, std::size_t k,
                 double target, bool ratio, int repeats = 11) {
   Data data(n, batch);
@@ -287,6 +314,16 @@ int run(int argc, char** argv) {
     bench_sample(pool, Precision::kFloat64, 100, 64, 1000, 10);
     bench_sample(pool, Precision::kFloat32, 25, 1024, 100, 0);
     bench_sample(pool, Precision::kFloat32, 100, 64, 1000, 0);
+  }
+  if (what == "all" || what == "sample" || what == "further") {
+    bench_further(kWide, 10, 1024, 4);
+    bench_further(kWide, 25, 1024, 4);
+    bench_further(kWide, 25, 1024, 1);
+    bench_further(kWide, 50, 256, 4);
+    bench_further(kWide, 100, 64, 4);
+    bench_further(kWide, 100, 64, 1);
+    bench_further(kWide, 200, 16, 4, 5);
+    bench_further(kWide, 400, 4, 4, 5);
   }
   if (what == "all" || what == "beam") {
     bench_beam(&pool, kWide, 14, 1, 1000, 0, false);

@@ -152,7 +152,8 @@ __device__ CudaOutcome decode(const ArgmaxArgs& args, int b, int n, unsigned cha
   const double relative_error = 8 * (n + 2) * 0x1p-53;
   if (warp_id() == 0) {
     const bool certain = walk<true>(
-        c, stack, 1, heads, [&](const ChartCell& cell) { return choose(c, cell, relative_error); });
+        c, stack, 1, [&](int i, int head) { heads[i] = head; },
+        [&](const ChartCell& cell) { return choose(c, cell, relative_error); });
     if (!certain && lane_id() == 0) found = 0;
   }
   __syncthreads();
@@ -222,7 +223,8 @@ __device__ void decode_exactly(const ArgmaxArgs& args, int b, unsigned char* slo
   inside<Ops>(c, [](const auto&...) {});
   std::int32_t* heads = args.out.heads + b * args.out.sentence_stride;
   if (threadIdx.x == 0) {
-    walk<false>(c, stack, 1, heads, [&](const ChartCell& cell) {
+    const auto set = [&](int i, int head) { heads[i] = head; };
+    walk<false>(c, stack, 1, set, [&](const ChartCell& cell) {
       const int count = cell.kind == ChartCell::kRoot ? c.size : cell.d;
       int best = 0;
       Cost most = Ops::zero();

@@ -8,6 +8,7 @@
 #include "cuda/projective/fill.cuh"
 #include "cuda/projective/projective.h"
 #include "cuda/projective/walk.cuh"
+#include "cuda/sample/heads.cuh"
 
 namespace taproot::cuda::projective {
 namespace {
@@ -92,14 +93,15 @@ __global__ void __launch_bounds__(kThreads)
                 tid;
   for (int s = static_cast<int>(blockIdx.x) * kThreads + tid; s < args.trees;
        s += static_cast<int>(gridDim.x) * kThreads) {
-    std::int32_t* heads = args.out.heads + b * args.out.sentence_stride + s * args.out.tree_stride;
+    const TreeHeads out(args.out, b, s);
     if (ok) {
       detail::PlainStream stream(key, args.first_tree + static_cast<std::uint32_t>(s),
                                  detail::Purpose::kTree);
-      walk<false>(c, stack, kThreads, heads,
-                  [&](const ChartCell& cell) { return choose(c, cell, z, stream.uniform()); });
+      walk<false>(
+          c, stack, kThreads, [&](int i, int head) { out.set(i, head); },
+          [&](const ChartCell& cell) { return choose(c, cell, z, stream.uniform()); });
     }
-    for (int m = n; m < args.batch.max_n; ++m) heads[m] = -1;
+    for (int m = n; m < args.batch.max_n; ++m) out.set(m, -1);
   }
 }
 

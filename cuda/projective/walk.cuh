@@ -49,17 +49,17 @@ __device__ inline Alternatives<T> alternatives_of(const FoldedChart<T>& c, const
 }
 
 /// Walks down the chart (src/sample/chart/chart_cell.h): e = choose(cell) takes an alternative, or
-/// ends the walk with -1. `stack` has room for most_cells(), `step` apart. Heads are by word.
-/// Returns whether the walk came to its end. By one thread or, if kByWarp, by a warp whose lanes
-/// choose the same.
-template <bool kByWarp, typename T, typename Choose>
-__device__ inline bool walk(const FoldedChart<T>& c, PackedCell* stack, int step,
-                            std::int32_t* heads, Choose&& choose) {
+/// ends the walk with -1. `stack` has room for most_cells(), `step` apart. set(i, head) takes the
+/// head of word i + 1. Returns whether the walk came to its end. By one thread or, if kByWarp, by a
+/// warp whose lanes choose the same.
+template <bool kByWarp, typename T, typename Set, typename Choose>
+__device__ inline bool walk(const FoldedChart<T>& c, PackedCell* stack, int step, Set&& set,
+                            Choose&& choose) {
   const detail::ChartShape shape{c.size, c.first, 0};
   const bool writes = !kByWarp || lane_id() == 0;
   int top = 0;
   const auto attach = [&](int modifier, int head) {
-    if (writes) heads[modifier + c.first - 1] = head < 0 ? 0 : head + c.first;
+    if (writes) set(modifier + c.first - 1, head < 0 ? 0 : head + c.first);
   };
   const auto push = [&](const ChartCell& cell) {
     if (writes) stack[static_cast<std::int64_t>(top) * step] = PackedCell::of(cell);

@@ -51,8 +51,7 @@ struct SharedStack {
 
 inline constexpr int kTableThreads = 64;
 
-/// Thread m fills the alias table of word m's heads; thread 0 of a sentence fills that of the
-/// roots.
+/// Thread m fills the alias table of word m's heads, and thread 0 of a sentence that of the roots.
 template <bool kShared>
 __global__ void __launch_bounds__(kTableThreads) tables_kernel(SampleArgs args) {
   extern __shared__ __align__(16) unsigned char memory[];
@@ -79,24 +78,25 @@ __global__ void __launch_bounds__(kTableThreads) tables_kernel(SampleArgs args) 
   indices += kShared ? static_cast<int>(threadIdx.x) : m;
   const SharedStack small{indices, stride, -1};
   const SharedStack large{indices, stride, count - 1};
-  const int words = detail::alias_words(n + 1);
+  const std::int64_t cells = std::int64_t{n + 1} * (n + 1);
+  const detail::AliasPlanes<std::uint32_t> table =
+      detail::alias_planes_at(args.planes_of(b), count, cells, std::int64_t{m} * (n + 1));
+  const auto fill = [&](auto weights) {
+    detail::fill_alias(weights, count, table, Interleaved<double>{shares, stride}, small, large);
+  };
   if (m == 0) {
-    if (!args.batch.single()) return;
-    detail::fill_alias(args.summary.root_law + b * nodes, n,
-                       args.root_slots + b * nodes * detail::alias_words(args.batch.max_n + 1),
-                       Interleaved<double>{shares, stride}, small, large);
+    if (args.batch.single()) fill(args.summary.root_law + b * nodes);
     return;
   }
   const WeightColumn column{args.factors.weights + args.factors.at(b, nodes) + m, n + 1,
                             args.batch.single()};
   bool any = false;
   for (int h = 0; h <= n; ++h) any |= column[h] > 0;
-  if (!any) return;  // This word can only be the root, and no walk leaves the root.
-  const std::int64_t wide = detail::alias_words(args.batch.max_n + 1);
-  detail::fill_alias(
-      column, n + 1,
-      args.slots + b * nodes * nodes * wide + static_cast<std::int64_t>(m) * (n + 1) * words,
-      Interleaved<double>{shares, stride}, small, large);
+  // A word without heads can only be the root, which no path leaves. But its heads are drawn with
+  // those of its neighbors, and have to be numbers of nodes.
+  for (int h = 0; !any && h <= n; ++h) table.first[h] = table.rest[h] = 0;
+  for (int h = 0; !any && table.alias != nullptr && h <= n; ++h) table.alias[h] = 0;
+  if (any) fill(column);
 }
 
 }  // namespace taproot::cuda

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees whose walk was given up, by un-elimination: the source text of the host, one warp per tree.
+// Trees that were given up, by un-elimination: the source text of the host, one warp per tree.
 // Lane 0 runs it. Whenever it chooses among weights, it leaves a question in shared memory, and the
 // other 31 lanes scan the weights for it.
 #pragma once
 
 #include "core/random.h"
 #include "cuda/core/warp.cuh"
+#include "cuda/sample/heads.cuh"
 #include "cuda/sample/sample.h"
-#include "cuda/sample/walk.cuh"
 #include "sample/un_elimination/un_eliminate-inl.h"
 
 namespace taproot::cuda {
@@ -146,7 +146,7 @@ __device__ inline void eliminate_root_row(const detail::EliminationTables<double
 }
 
 /// Writes shares[h][l] = A[h][l] / pivot_l and direct[m][h], by position, for the sentences in
-/// which a walk was given up.
+/// which a tree was given up.
 __global__ void fallback_tables_kernel(SampleArgs args) {
   const int b = static_cast<int>(blockIdx.x);
   if (args.summary.outcomes[b].status != kOk || args.given_up[b] == 0) return;
@@ -222,8 +222,8 @@ __global__ void __launch_bounds__(kFallbackWarps* kWarp) fallback_kernel(SampleA
       AskingChooser chooser(stream, question);
       const RootColumn<double> root{into, share, direct};
       device::UnElimination<double, AskingChooser>(tables, root, chooser, scratch).run();
-      std::int32_t* out = args.out.heads + b * args.out.sentence_stride + s * args.out.tree_stride;
-      for (int k = 1; k <= n; ++k) out[order[k] - 1] = order[scratch.head[k]];
+      const TreeHeads out(args.out, b, s);
+      for (int k = 1; k <= n; ++k) out.set(order[k] - 1, order[scratch.head[k]]);
       question.is_last = true;
       __syncwarp();
     }

@@ -36,7 +36,7 @@ struct CudaStatistics {
   /// whose answers are kept has one, however many questions it is asked.
   std::uint64_t eliminations = 0;
   std::uint64_t on_cpu = 0;     ///< Sentences that DependencyTrees had to finish on the CPU.
-  std::uint64_t fallbacks = 0;  ///< Trees by un-elimination because their walk was given up.
+  std::uint64_t fallbacks = 0;  ///< Trees by un-elimination because popping was given up.
   std::uint64_t exact = 0;      ///< Laws of beams that were found by contraction in float64.
 };
 
@@ -132,6 +132,23 @@ struct CudaTreeBuffer {
   std::ptrdiff_t tree_stride = 0;
 };
 
+/// Where sample() writes trees: as a CudaTreeBuffer, which it can be made from, with heads of 1, 2
+/// or 4 bytes (int8, int16, int32), for callers who want to move less memory. Strides count heads.
+struct CudaSampleBuffer {
+  void* heads = nullptr;
+  int head_bytes = 4;
+  std::ptrdiff_t sentence_stride = 0;
+  std::ptrdiff_t tree_stride = 0;
+
+  CudaSampleBuffer() = default;
+  CudaSampleBuffer(void* trees, int bytes, std::ptrdiff_t of_sentence, std::ptrdiff_t of_tree)
+      : heads(trees), head_bytes(bytes), sentence_stride(of_sentence), tree_stride(of_tree) {}
+  CudaSampleBuffer(const CudaTreeBuffer& trees)
+      : heads(trees.heads),
+        sentence_stride(trees.sentence_stride),
+        tree_stride(trees.tree_stride) {}
+};
+
 /// A number per tree in device memory: that of tree s of sentence b is data[b * sentence_stride + s
 /// * tree_stride].
 struct CudaTreeValues {
@@ -224,9 +241,9 @@ class TAPROOT_API CudaDependencyTrees {
   /// Trees first_tree, ..., first_tree + k - 1 of each sentence by Algorithm::kAuto: those that the
   /// CPU samples for the same seed and ids. It has outcomes of its own, which may be null:
   /// sentences beyond the range of double, which only the CPU samples, are kCudaOutOfRange and have
-  /// heads -1.
+  /// heads -1. Throws std::invalid_argument if max_n is not a number of so many bytes.
   void sample(std::size_t k, std::uint64_t seed, std::uint32_t first_tree, CudaOutcome* outcomes,
-              const CudaTreeBuffer& out, void* stream);
+              const CudaSampleBuffer& out, void* stream);
   /// k different trees per sentence, by kAuto or, for all trees, by kBeam: those that the CPU
   /// samples. It has outcomes of its own. kAuto skips repeats; sentences for which the CPU hands
   /// over to the trie, because little probability is left, are kCudaOutOfRange, and so are the

@@ -3,6 +3,7 @@
 // Trees with replacement on the device: those of the CPU, and the law.
 #include <cmath>
 
+#include "cuda/device_memory.h"
 #include "cuda/on_device.h"
 #include "law/statistics.h"
 #include "law/trained.h"
@@ -33,7 +34,8 @@ class CudaSample : public OnDevice {};
 TEST_F(CudaSample, TreesOfTheCpu) {
   std::vector<Problem> problems;
   std::uint64_t seed = 1;
-  for (const int n : lengths({1, 2, 3, 8, 25, 31, 32, 60, 100, 130}, 32)) {
+  // Around the lengths at which the kernel divides a warp or memory in another way.
+  for (const int n : lengths({1, 2, 3, 8, 15, 16, 25, 31, 32, 60, 64, 100, 127, 128, 160}, 32)) {
     problems.push_back(oracle::gaussian(n, 1, ++seed));
     problems.push_back(oracle::gaussian(n, 4, ++seed));
     problems.push_back(oracle::sparse(n, 0.5, ++seed));
@@ -101,15 +103,15 @@ TEST_F(CudaSample, Law) {
   }
 }
 
-// Tables, and then trees, that shared memory cannot hold.
+// Tables, and then trees, that shared memory cannot hold, and tables with a plane for the alias.
 TEST_F(CudaSample, LongSentences) {
   Pool pool;
-  for (const int n : lengths({350, 800}, 350)) {
+  for (const int n : lengths({253, 254, 350, 800, 2100}, 350)) {
     for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
       const std::vector<Problem> problems = {oracle::gaussian(n, 1, 3),
                                              oracle::attractor_pairs(n, 9, 4)};
       Cuda cuda;
-      const std::size_t trees = samples(200, 10);
+      const std::size_t trees = n > 2000 ? 10 : samples(200, 10);
       EXPECT_EQ(sample(cuda, views_of(problems), root, trees, 8),
                 sample(pool, views_of(problems), root, trees, 8))
           << n;
@@ -148,6 +150,61 @@ TEST_F(CudaSample, LogProb) {
     EXPECT_EQ(cuda.statistics().on_cpu, 1U);
     EXPECT_EQ(cuda.statistics().eliminations, 1U);
   }
+}
+
+template <typename Head>
+std::vector<std::int32_t> heads_as(const Padded<double>& batch, RootRule root, TreeFamily family) {
+  constexpr std::size_t kTrees = 150;
+  constexpr std::size_t kWidth = Padded<double>::kMost;
+  constexpr std::size_t kGuard = 64;  // Beyond the trees.
+  const std::size_t heads = batch.size() * kTrees * kWidth;
+  DeviceArray<Head> there;
+  send(there, std::vector<Head>(heads + kGuard, Head{77}));
+  CudaScores scores = batch.scores(root);
+  scores.family = family;
+  Cuda cuda;
+  CudaDependencyTrees trees(cuda, scores);
+  const CudaSampleBuffer out{there.data(), sizeof(Head), kTrees * kWidth, kWidth};
+  trees.sample(kTrees, 4, 1000, nullptr, out, nullptr);
+  const auto found = fetch(there, heads + kGuard);
+  for (std::size_t i = heads; i < found.size(); ++i) EXPECT_EQ(found[i], Head{77});
+  return {found.begin(), found.begin() + static_cast<std::ptrdiff_t>(heads)};
+}
+
+TEST_F(CudaSample, HeadsOfFewerBytes) {
+  const Padded<double> batch;
+  for (const TreeFamily family : {TreeFamily::kAll, TreeFamily::kProjective}) {
+    for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
+      const auto wide = heads_as<std::int32_t>(batch, root, family);
+      EXPECT_EQ(wide, heads_as<std::int16_t>(batch, root, family));
+      EXPECT_EQ(wide, heads_as<std::int8_t>(batch, root, family));
+      EXPECT_EQ(std::count(wide.begin(), wide.end(), 77), 0);
+      // The second sentence has one word, and the last one has no tree.
+      const std::size_t sentence = wide.size() / batch.size();
+      EXPECT_EQ(wide[sentence], 0);
+      EXPECT_EQ(wide[sentence + 1], -1);
+      EXPECT_EQ(wide[4 * sentence], -1);
+    }
+  }
+}
+
+TEST_F(CudaSample, HeadsThatDoNotFitAreRefused) {
+  Cuda cuda;
+  DeviceArray<double> zeros;
+  const int n = 128;
+  send(zeros, std::vector<double>((n + 1) * (n + 1), 0.0));
+  CudaScores scores;
+  scores.data = zeros.data();
+  scores.size = 1;
+  scores.max_n = n;
+  CudaDependencyTrees trees(cuda, scores);
+  DeviceArray<std::int32_t> heads;
+  heads.resize(n);
+  for (const int bytes : {0, 1, 3, 8}) {
+    const CudaSampleBuffer out{heads.data(), bytes, n, n};
+    EXPECT_THROW(trees.sample(1, 0, 0, nullptr, out, nullptr), std::invalid_argument) << bytes;
+  }
+  EXPECT_NO_THROW(trees.sample(1, 0, 0, nullptr, CudaSampleBuffer(heads.data(), 2, n, n), nullptr));
 }
 
 TEST_F(CudaSample, OtherAlgorithmsAreRefused) {
