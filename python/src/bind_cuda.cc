@@ -24,6 +24,7 @@ namespace {
 template <typename T>
 using OnDevice = nb::ndarray<T, nb::c_contig, nb::device::cuda>;
 using DeviceFloats = nb::ndarray<nb::device::cuda>;
+using DeviceHeads = nb::ndarray<nb::c_contig, nb::device::cuda>;
 using ReadFloats = nb::ndarray<nb::ro, nb::device::cuda>;
 using Lengths = std::optional<OnDevice<const std::int32_t>>;
 using Ids = std::optional<OnDevice<const std::int64_t>>;
@@ -133,8 +134,13 @@ class BoundTrees {
     run([&] { trees_.log_prob(heads.shape(0), trees, values, at(stream)); });
   }
   void sample(std::uint64_t seed, std::uint32_t first_tree, OnDevice<std::int32_t> outcomes,
-              OnDevice<std::int32_t> heads, std::uintptr_t stream) {
-    const CudaTreeBuffer out = trees_in(heads);
+              DeviceHeads heads, std::uintptr_t stream) {
+    require_trees(heads);
+    const nb::dlpack::dtype type = heads.dtype();
+    require(type == nb::dtype<std::int8_t>() || type == nb::dtype<std::int16_t>() ||
+                type == nb::dtype<std::int32_t>(),
+            "heads must be int8, int16 or int32");
+    const CudaSampleBuffer out{heads.data(), type.bits / 8, heads.stride(1), heads.stride(0)};
     CudaOutcome* const to = outcomes_in(outcomes);
     run([&] { trees_.sample(heads.shape(0), seed, first_tree, to, out, at(stream)); });
   }
@@ -170,9 +176,13 @@ class BoundTrees {
     return {edges.data(), doubles, edges.stride(0), edges.stride(1), edges.stride(2), nullptr};
   }
   // Trees as [k][B][N].
-  CudaTreeBuffer trees_in(const OnDevice<std::int32_t>& heads) const {
+  template <typename Heads>
+  void require_trees(const Heads& heads) const {
     require(heads.ndim() == 3 && heads.shape(1) == size() && heads.shape(2) == words(),
             "heads must have shape (k, B, N)");
+  }
+  CudaTreeBuffer trees_in(const OnDevice<std::int32_t>& heads) const {
+    require_trees(heads);
     return {heads.data(), heads.stride(1), heads.stride(0)};
   }
   CudaOutcome* outcomes_in(const OnDevice<std::int32_t>& outcomes) const {
@@ -227,10 +237,9 @@ void init_trees(nb::module_& m) {
       "and used by the others.\nNothing is allocated for the caller, copied to the host or waited "
       "for: answers go into the arrays given, on the\nstream given (its address; 0 is the default "
       "stream). Scores are (B, N+1, N+1), float32 or float64, of any strides;\nlengths (B,), "
-      "int32, "
-      "and ids (B,), int64, or None; trees (k, B, N), int32; outcomes (B, 3), int32: the number of "
-      "a\nstatus (cuda_status names it), and the cell of a bad score. A sentence that is not ok "
-      "leaves its answers as they were.")
+      "int32, and ids (B,), int64, or None; trees (k, B, N), int32, samples also int16 or int8;\n"
+      "outcomes (B, 3), int32: the number of a status (cuda_status names it), and the cell of a "
+      "bad score.\nA sentence that is not ok leaves its answers as they were.")
       .def(nb::init<Cuda&, ReadFloats, Lengths, const std::string&, Ids, bool, bool>(), "cuda"_a,
            nb::arg("scores").noconvert(), nb::arg("lengths").noconvert().none() = nb::none(),
            "root"_a = "single", nb::arg("ids").noconvert().none() = nb::none(), "keep"_a = true,

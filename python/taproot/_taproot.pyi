@@ -192,8 +192,9 @@ class CudaDependencyTrees:
     The first question eliminates; what it finds is kept on the device, unless keep is False, and used by the others.
     Nothing is allocated for the caller, copied to the host or waited for: answers go into the arrays given, on the
     stream given (its address; 0 is the default stream). Scores are (B, N+1, N+1), float32 or float64, of any strides;
-    lengths (B,), int32, and ids (B,), int64, or None; trees (k, B, N), int32; outcomes (B, 3), int32: the number of a
-    status (cuda_status names it), and the cell of a bad score. A sentence that is not ok leaves its answers as they were.
+    lengths (B,), int32, and ids (B,), int64, or None; trees (k, B, N), int32, samples also int16 or int8;
+    outcomes (B, 3), int32: the number of a status (cuda_status names it), and the cell of a bad score.
+    A sentence that is not ok leaves its answers as they were.
     """
 
     def __init__(self, cuda: Cuda, scores: Annotated[NDArray, dict(device='cuda', writable=False)], lengths: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda', writable=False)] | None = None, root: str = 'single', ids: Annotated[NDArray[numpy.int64], dict(order='C', device='cuda', writable=False)] | None = None, keep: bool = True, projective: bool = False) -> None: ...
@@ -218,7 +219,7 @@ class CudaDependencyTrees:
 
     def log_prob(self, heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], out: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], stream: int) -> None: ...
 
-    def sample(self, seed: int, first_tree: int, outcomes: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], stream: int) -> None: ...
+    def sample(self, seed: int, first_tree: int, outcomes: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], heads: Annotated[NDArray, dict(order='C', device='cuda')], stream: int) -> None: ...
 
     def sample_without_replacement(self, algorithm: str, seed: int, outcomes: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], log_prob: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], gumbel: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], weights: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], kappa: Annotated[NDArray[numpy.float64], dict(order='C', device='cuda')], counts: Annotated[NDArray[numpy.int32], dict(order='C', device='cuda')], stream: int) -> None: ...
 

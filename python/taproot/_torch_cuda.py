@@ -283,10 +283,10 @@ class CudaTrees:
             copy=False,
         )
 
-    def sample(self, k: int, seed: int, algorithm: str) -> Tensor:
+    def sample(self, k: int, seed: int, algorithm: str, dtype: torch.dtype = torch.int32) -> Tensor:
         if algorithm != "auto":
             raise ValueError(f'on a device there is the algorithm "auto" alone, not {algorithm!r}')
-        heads = self._empty((as_count(k), len(self), self._n), torch.int32)
+        heads = self._empty((as_count(k), len(self), self._n), dtype)
         outcomes = self._empty((len(self), 3), torch.int32)
         self._kept.sample(as_seed(seed), 0, outcomes, heads, self._stream)
         rest = self._out_of_range(outcomes)

@@ -246,6 +246,9 @@ def test_samples_are_those_of_the_cpu(root: Any) -> None:
     ours = tt.DependencyTrees(scores.cuda(), lengths, root).sample((200,), seed=9)
     assert ours.is_cuda
     assert torch.equal(ours.cpu(), tt.DependencyTrees(scores, lengths, root).sample((200,), seed=9))
+    for dtype in (torch.int8, torch.int16, torch.int32):
+        small = tt.DependencyTrees(scores.cuda(), lengths, root).sample((200,), seed=9, dtype=dtype)
+        assert small.dtype == dtype and torch.equal(small.long(), ours)
 
 
 @needs_device

@@ -181,6 +181,20 @@ def test_no_gradient_through_what_is_no_tree() -> None:
     assert (grad == 0).all()
 
 
+def test_heads_of_fewer_bytes() -> None:
+    d = tt.DependencyTrees(scores_of(2, 5, 5), lengths=[4, 2])
+    trees = d.sample((7,), seed=3)
+    for dtype in (torch.int8, torch.int16, torch.int32, torch.int64):
+        small = d.sample((7,), seed=3, dtype=dtype)
+        assert small.dtype == dtype and torch.equal(small.long(), trees)
+    with pytest.raises(ValueError, match="dtype must be torch.int8"):
+        d.sample(dtype=torch.float32)
+    longer = tt.DependencyTrees(torch.zeros(129, 129))
+    with pytest.raises(ValueError, match=r"128 words do not fit torch\.int8"):
+        longer.sample(dtype=torch.int8)
+    assert longer.sample(dtype=torch.int16).max() > 0
+
+
 def test_rows_that_fill_up_a_sample() -> None:
     """log_prob of a tree of -1 is NaN, and so is the gradient where it counts; the other trees are as without it."""
     scores = scores_of(2, 3, 3, forbid=False)
