@@ -124,10 +124,9 @@ TAPROOT_HOST_DEVICE inline int choose_alias(const AliasTable& table, int count, 
 
 /// The same from the high half of the bits alone, for tables of at most kMostPacked entries; -1
 /// where the low half decides. The low part of bits * count is in [low, low + count) * 2^32, so its
-/// top 21 bits are `top` or, by a carry, top + 1. `first` is the first plane, any type with
-/// operator[].
-template <typename First>
-TAPROOT_HOST_DEVICE inline int choose_alias_by_high(First first, int count, std::uint32_t high) {
+/// top 21 bits are `top` or, by a carry, top + 1.
+TAPROOT_HOST_DEVICE inline int choose_alias_by_high(const std::uint32_t* first, int count,
+                                                    std::uint32_t high) {
   const std::uint64_t product =
       static_cast<std::uint64_t>(high) * static_cast<std::uint32_t>(count);
   const auto index = static_cast<std::uint32_t>(product >> 32);
