@@ -41,7 +41,7 @@ done_with rules
 
 section "Release build and its tests"
 build release -DTAPROOT_TESTS=ON
-run_tests release
+run_tests release -E FetchContent # That compiles the library once more: see --all.
 done_with release
 
 section "The report's page in Chromium"
@@ -68,6 +68,7 @@ done_with corpora
 section "Shared library, with a project that uses it"
 build shared taproot taproot_cli cli_test quickstart
 run_tests shared -R '^(consumer_Installed|quickstart)$'
+run_tests release -R '^consumer_FetchContent$'
 run_tests shared -L cli_test
 done_with shared
 
