@@ -101,7 +101,7 @@ def interval(values: npt.ArrayLike, level: float = 0.95) -> Interval:
     >>> trees = d.sample(1000, seed=1)
     >>> low, high = taproot.interval(trees[:, 0] == 0)  # That word 1 is the root; exactly 1/3.
     >>> round(low, 2), round(high, 2)
-    (0.29, 0.34)
+    (0.28, 0.34)
     """
     of_trees, wanted = Values(values), as_level(level)
     return Interval(*of_trees.ask(lambda _, row: _taproot.interval(row, None, 0.0, wanted, of_trees.event)))

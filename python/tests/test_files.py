@@ -45,8 +45,8 @@ def two(tmp_path: Path) -> Path:
 @pytest.fixture
 def program() -> str:
     """The command line, built beside the package or installed."""
-    built = sorted(ROOT.glob("build/*/cli/taproot"))
-    found = str(built[0]) if built else shutil.which("taproot")
+    built = sorted(ROOT.glob("build/*/cli/taproot"), key=lambda path: path.stat().st_mtime)
+    found = str(built[-1]) if built else shutil.which("taproot")
     if found is None:
         pytest.skip("the command line is not built")
     return found
