@@ -192,7 +192,7 @@ TEST(EventIntervals, HoldAsOftenAsTheySayOnAverage) {
       }
       std::printf("sigma %g, %zu events, %s replacement: %.4f (%.4f to %.4f)\n", sigma,
                   events.size(), replaced ? "with" : "without", mean, least, most);
-      // At sigma 3 the events are few and the intervals discrete: 0.940, give or take 0.002 by seed.
+      // At sigma 3 intervals of so few trees are discrete: 0.940, give or take 0.002 by seed.
       EXPECT_NEAR(mean, 0.95, 0.015);
       EXPECT_GT(least, 0.87);
     }
