@@ -138,13 +138,13 @@ struct StackHeads {
   }
 
   /// The heads of the words 4 * group, ..., 4 * group + 3 at a depth, by their block. Where there
-  /// is no such word, it is any number: the table of the one after the last may be read.
+  /// is no such word, it is some head of the last word.
   __device__ void of_group(const detail::StackBlock& block, std::uint32_t sample, int group,
                            int depth, int (&heads)[4]) const {
     Closeness closeness;
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-      heads[j] = by_high(4 * group + j, n + 1, block.words[j], closeness);
+      heads[j] = by_high(min(4 * group + j, n), n + 1, block.words[j], closeness);
     }
     if (!is_open(closeness)) return;
 #pragma unroll
