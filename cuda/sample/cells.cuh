@@ -13,33 +13,48 @@
 
 namespace taproot::cuda {
 
-/// Of sentences of up to 253 words. It also holds the head below the top, so that half of the pops
-/// find a head that the whole warp has drawn in advance.
+/// Of sentences of up to 253 words. Three heads are drawn at first, so that three of four pops find
+/// a head that the whole warp has drawn in advance. The bytes of a cell are the top, the two heads
+/// below it, and the color; a pop moves the heads down and puts `stop` above them. A head that is
+/// drawn later has the bytes (head, stop, a mark of how many were drawn).
 struct ShortCell {
   static constexpr int kMostWords = 253;
-  static constexpr int kDrawnAhead = 2;
+  static constexpr int kDrawnAhead = 3;
   static constexpr std::uint32_t kTop = 0xff;
-  static constexpr int kDrawnShift = 16;
   static constexpr int kColorShift = 24;
   static constexpr std::uint32_t kFresh = std::uint32_t{0xff} << kColorShift;
 
-  /// Without a color.
-  static __device__ std::uint32_t make(std::uint32_t top, std::uint32_t below, int drawn) {
-    return top + (below << 8) + (static_cast<std::uint32_t>(drawn) << kDrawnShift);
+  /// The first heads of a word, without a color.
+  static __device__ std::uint32_t first(const std::uint32_t (&heads)[kDrawnAhead]) {
+    return heads[0] + (heads[1] << 8) + (heads[2] << 16);
   }
-  static __device__ int drawn(std::uint32_t cell) {
-    return static_cast<int>(cell >> kDrawnShift & 0xff);
+  /// A head after the first ones, of which `drawn` were drawn with this one, without a color.
+  static __device__ std::uint32_t later(std::uint32_t head, std::uint32_t stop, int drawn) {
+    return head + (stop << 8) + ((static_cast<std::uint32_t>(drawn) + mark(stop)) << 16);
   }
-  /// How many heads were on top so far.
+  /// How many heads were drawn, where the top is `stop`.
+  static __device__ int drawn(std::uint32_t cell, std::uint32_t stop) {
+    const std::uint32_t second = cell >> 8 & 0xff;
+    return second == stop ? kDrawnAhead : static_cast<int>(second - mark(stop));
+  }
+  /// How many heads were on top so far, where the top is a head.
   static __device__ int used(std::uint32_t cell, std::uint32_t stop) {
-    return drawn(cell) - ((cell >> 8 & 0xff) == stop ? 0 : 1);
+    const std::uint32_t second = cell >> 8 & 0xff;
+    const std::uint32_t third = cell >> 16 & 0xff;
+    if (third == stop) return second == stop ? 3 : 2;
+    return second == stop ? static_cast<int>(third - mark(stop)) : 1;
   }
-  /// The bytes (below, stop, drawn, kFresh), where `below` is below(stop).
+  /// The bytes (second, third, stop, kFresh), where `below` is below(stop).
   static __device__ std::uint32_t popped(std::uint32_t cell, std::uint32_t below) {
-    return __byte_perm(cell, below, 0x5241);
+    return __byte_perm(cell, below, 0x5421);
   }
   static __device__ std::uint32_t below(std::uint32_t stop) { return stop | 0xff00; }
+
+ private:
+  /// What is added to a number of heads, so that it is never `stop`.
+  static __device__ std::uint32_t mark(std::uint32_t stop) { return stop <= 128 ? 128 : 0; }
 };
+static_assert(detail::kHeadsPerWord < 128);
 
 /// Of longer sentences. Every pop takes a new draw.
 struct LongCell {
@@ -50,13 +65,16 @@ struct LongCell {
   static constexpr int kColorShift = 19;
   static constexpr std::uint32_t kFresh = std::uint32_t{0x1fff} << kColorShift;
 
-  static __device__ std::uint32_t make(std::uint32_t top, std::uint32_t /*below*/, int drawn) {
-    return top + (static_cast<std::uint32_t>(drawn) << kDrawnShift);
+  static __device__ std::uint32_t first(const std::uint32_t (&heads)[kDrawnAhead]) {
+    return later(heads[0], 0, 1);
   }
-  static __device__ int drawn(std::uint32_t cell) {
+  static __device__ std::uint32_t later(std::uint32_t head, std::uint32_t /*stop*/, int drawn) {
+    return head + (static_cast<std::uint32_t>(drawn) << kDrawnShift);
+  }
+  static __device__ int drawn(std::uint32_t cell, std::uint32_t /*stop*/) {
     return static_cast<int>(cell >> kDrawnShift & 0x3f);
   }
-  static __device__ int used(std::uint32_t cell, std::uint32_t /*stop*/) { return drawn(cell); }
+  static __device__ int used(std::uint32_t cell, std::uint32_t stop) { return drawn(cell, stop); }
   static __device__ std::uint32_t popped(std::uint32_t cell, std::uint32_t below) {
     return (cell & std::uint32_t{0x3f} << kDrawnShift) | below;
   }

@@ -109,7 +109,7 @@ class PoppingWarp {
   /// Draws the head that this lane waits for, or gives its tree up.
   __device__ void draw_top() {
     tree_.is_stuck = false;
-    const int drawn = Cell::drawn(own_[tree_.node]);
+    const int drawn = Cell::drawn(own_[tree_.node], stop_);
     // Every draw follows a pop.
     if (drawn >= detail::kHeadsPerWord || tree_.draws >= most_pops_) {
       tree_.is_given_up = true;
@@ -119,13 +119,14 @@ class PoppingWarp {
     ++tree_.draws;
     const auto head = static_cast<std::uint32_t>(
         heads_.draw(static_cast<std::uint32_t>(tree_.sample), static_cast<int>(tree_.node), drawn));
-    own_.store(tree_.node, Cell::make(head, stop_, drawn + 1) | tree_.color);
+    own_.store(tree_.node, Cell::later(head, stop_, drawn + 1) | tree_.color);
     tree_.node = head;
   }
 
   /// Whether this lane's finished tree has taken more heads than the budget allows.
   __device__ bool is_over_budget() const {
-    if (tree_.draws + heads_.n <= most_pops_) return false;  // A word has one more at most.
+    const int ahead = Cell::kDrawnAhead - 1;  // A word's pops without a draw.
+    if (tree_.draws + ahead * heads_.n <= most_pops_) return false;
     int pops = 0;
     for (int m = 1; m <= heads_.n; ++m) {
       if (m != tree_.root) pops += Cell::used(own_[static_cast<std::uint32_t>(m)], stop_) - 1;
@@ -211,9 +212,10 @@ class PoppingWarp {
       std::uint32_t words[4];
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        words[j] = Cell::make(static_cast<std::uint32_t>(drawn[0][j]),
-                              static_cast<std::uint32_t>(drawn[kAhead - 1][j]), kAhead) +
-                   Cell::kFresh;
+        std::uint32_t heads[kAhead];
+#pragma unroll
+        for (int d = 0; d < kAhead; ++d) heads[d] = static_cast<std::uint32_t>(drawn[d][j]);
+        words[j] = Cell::first(heads) + Cell::kFresh;
       }
       if (has_tree && group == first + of_tree) {
         cells.store(static_cast<std::uint32_t>(4 * group), words);

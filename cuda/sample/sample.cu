@@ -2,6 +2,7 @@
 #include "cuda/sample/sample.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "cuda/core/launch.h"
 #include "cuda/sample/pop.cuh"
@@ -14,7 +15,8 @@ namespace {
 // Of warps that pop, a multiprocessor has registers for 24 in blocks of up to 8, or for 16.
 constexpr int kUsualWarps = 8;
 constexpr int kMostResident = 24;
-constexpr int kTreesPerLane = 8;  // So that lanes which wait for the last trees cost little.
+constexpr int kMostWaves = 16;
+constexpr double kTail = 3;
 
 // How popping is launched.
 struct PopShape {
@@ -41,14 +43,7 @@ struct PopShape {
     }
     cells_shared = bytes > 0;
     if (!cells_shared) warps = resident = std::min(4, most);
-    const int lanes = warps * kWarp;
-    const int at_once = std::max(1, limits.multiprocessors * (resident / warps));
-    const auto size = static_cast<int>(args.batch.size);
-    const int least = std::max(1, at_once / size);
-    const int wanted = std::clamp(args.trees / (kTreesPerLane * lanes), least,
-                                  std::max(least, 4 * at_once / size));
-    blocks =
-        static_cast<unsigned>(std::clamp(wanted, 1, std::max(1, (args.trees + lanes - 1) / lanes)));
+    choose_blocks(args, std::max(1, limits.multiprocessors * (resident / warps)));
   }
 
   static std::size_t cell_bytes(int max_n) {  // Of a warp.
@@ -56,6 +51,24 @@ struct PopShape {
   }
 
  private:
+  // The number of blocks per sentence that takes the least time: blocks run in waves of `at_once`,
+  // and in each of them most lanes wait for the last trees, about as long as kTail trees take.
+  void choose_blocks(const SampleArgs& args, int at_once) {
+    const auto size = static_cast<std::int64_t>(args.batch.size);
+    const int lanes = warps * kWarp;
+    const std::int64_t most_waves = cells_shared ? kMostWaves : 1;  // Other cells take memory.
+    const std::int64_t most = std::clamp<std::int64_t>(most_waves * at_once / size, 1,
+                                                       (args.trees + lanes - 1) / lanes);
+    double least = std::numeric_limits<double>::infinity();
+    for (std::int64_t count = 1; count <= most; ++count) {
+      const auto waves = static_cast<double>((count * size + at_once - 1) / at_once);
+      const double time = waves * (kTail + args.trees / static_cast<double>(count * lanes));
+      if (time >= least) continue;
+      least = time;
+      blocks = static_cast<unsigned>(count);
+    }
+  }
+
   // The block with which the most warps are resident on a multiprocessor.
   void choose_warps(const Limits& limits, std::size_t table, std::size_t cells, int most) {
     resident = 0;
@@ -83,11 +96,18 @@ unsigned table_blocks(const SampleArgs& args) {
   return static_cast<unsigned>((args.batch.nodes() + kTableThreads - 1) / kTableThreads);
 }
 
+std::size_t fallback_bytes(const SampleArgs& args) {  // Of a block.
+  return static_cast<std::size_t>(fallback_scratch(args.batch.max_n)) * kFallbackWarps *
+         sizeof(double);
+}
+
 // Doubles of scratch beyond shared memory.
 std::size_t scratch_doubles(const SampleArgs& args, const Limits& limits) {
   const std::size_t size = args.batch.size;
-  std::size_t doubles = static_cast<std::size_t>(fallback_scratch(args.batch.max_n)) *
-                        kFallbackWarps * kFallbackBlocks;
+  std::size_t doubles = 0;
+  if (fallback_bytes(args) > limits.most_shared) {
+    doubles = fallback_bytes(args) * kFallbackBlocks / sizeof(double);
+  }
   if (table_bytes(args) > limits.most_shared) {
     doubles = std::max(doubles, size * static_cast<std::size_t>(args.batch.nodes()) *
                                     table_blocks(args) * kTableThreads * 2);
@@ -144,7 +164,10 @@ void launch_sample(const SampleArgs& args, const Limits& limits, void* stream) {
   }
   launch_popping(args, limits, stream);
   launch(&fallback_tables_kernel, size, 256, 0, stream, args);
-  launch(&fallback_kernel, kFallbackBlocks, kFallbackWarps * kWarp, 0, stream, args);
+  const std::size_t fallback = fallback_bytes(args);
+  const bool is_shared = fallback <= limits.most_shared;
+  launch(is_shared ? &fallback_kernel<true> : &fallback_kernel<false>, kFallbackBlocks,
+         kFallbackWarps * kWarp, is_shared ? fallback : 0, stream, args);
 }
 
 }  // namespace taproot::cuda

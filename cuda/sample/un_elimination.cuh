@@ -168,8 +168,11 @@ __global__ void fallback_tables_kernel(SampleArgs args) {
   }
 }
 
+/// If kShared, the scratch memory of all warps of a block is in shared memory.
+template <bool kShared>
 __global__ void __launch_bounds__(kFallbackWarps* kWarp) fallback_kernel(SampleArgs args) {
   using namespace detail;
+  extern __shared__ __align__(16) unsigned char memory[];
   __shared__ Question questions[kFallbackWarps];
   Question& question = questions[warp_id()];
   const int warp = static_cast<int>(blockIdx.x) * kFallbackWarps + warp_id();
@@ -178,7 +181,9 @@ __global__ void __launch_bounds__(kFallbackWarps* kWarp) fallback_kernel(SampleA
               static_cast<unsigned long long>(*args.list_size));
   }
   const std::int64_t nodes = args.batch.max_n + 1;
-  double* own = args.scratch + warp * fallback_scratch(args.batch.max_n);
+  double* own = kShared ? reinterpret_cast<double*>(memory) +
+                              warp_id() * fallback_scratch(args.batch.max_n)
+                        : args.scratch + warp * fallback_scratch(args.batch.max_n);
   for (int i = warp; i < *args.list_size; i += static_cast<int>(gridDim.x) * kFallbackWarps) {
     const auto b = static_cast<int>(args.list[i] / args.trees);
     const auto s = static_cast<int>(args.list[i] % args.trees);
