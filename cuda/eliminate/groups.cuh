@@ -202,7 +202,8 @@ struct Groups {
       int h[kTiles];
 #pragma unroll
       for (int t = 0; t < kTiles; ++t) {
-        const int tile = min(i + t * threads, tiles - 1);
+        // Where there is no further tile, the first one again: all others belong to other threads.
+        const int tile = i + t * threads < tiles ? i + t * threads : i;
         m[t] = tile / side_of_tiles * 4;
         h[t] = tile % side_of_tiles * 4;
 #pragma unroll

@@ -96,10 +96,13 @@ class CudaTrees:
             self._words = flat.to(scores.device, torch.int32).contiguous()
         self._kind = kind
         self._check = check
-        self._device = scores.device.index or 0
+        self._where = scores.device
+        self._device = self._where.index or 0
+        self._size = self._scores.shape[0]  # A tensor's len() costs ten times as much.
+        self._is_double = scores.dtype == torch.float64
 
     def __len__(self) -> int:
-        return len(self._scores)
+        return self._size
 
     @property
     def decoder(self) -> CudaTrees:
@@ -110,18 +113,18 @@ class CudaTrees:
         return int(torch._C._cuda_getCurrentRawStream(self._device))
 
     def _empty(self, shape: Any, dtype: torch.dtype) -> Tensor:
-        return torch.empty(shape, dtype=dtype, device=self._scores.device)
+        return torch.empty(shape, dtype=dtype, device=self._where)
 
     def _full(self, shape: Any, dtype: torch.dtype, value: float) -> Tensor:
-        return torch.full(shape, value, dtype=dtype, device=self._scores.device)
+        return torch.full(shape, value, dtype=dtype, device=self._where)
 
     def _question(self) -> tuple[Any, ...]:
         """The scores as the library's operators take them."""
         scores, words = self._scores, self._words
         return (
             scores.data_ptr(),
-            scores.dtype == torch.float64,
-            len(scores),
+            self._is_double,
+            self._size,
             self._n,
             *scores.stride(),
             0 if words is None else words.data_ptr(),
@@ -130,14 +133,13 @@ class CudaTrees:
 
     def _call(self, function: Any, bytes_of: Any, sizes: tuple[Any, ...], *arguments: Any) -> None:
         """function(*arguments, workspace, its bytes, stream) on the device of the scores."""
-        if not len(self):
+        if not self._size:
             return
-        if torch.cuda.current_device() != self._device:
+        if torch._C._cuda_getDevice() != self._device:
             with torch.cuda.device(self._device):
                 return self._call(function, bytes_of, sizes, *arguments)
-        scores = self._scores
-        count = bytes_of(self._device, scores.dtype == torch.float64, len(scores), self._n, self._kind, *sizes)
-        workspace = torch.empty(count, dtype=torch.uint8, device=scores.device)
+        count = bytes_of(self._device, self._is_double, self._size, self._n, self._kind, *sizes)
+        workspace = self._empty(count, torch.uint8)
         function(*arguments, workspace.data_ptr(), count, self._stream)
 
     def infer(self, heads: Tensor | None, marginals: bool, slope: bool = False) -> Answers:
@@ -154,7 +156,7 @@ class CudaTrees:
     ) -> Any:
         dtype, scores = self._scores.dtype, self._scores
         p = self._empty((*self._batch, self._n + 1, self._n + 1), dtype) if marginals else None
-        outcomes = self._empty((len(scores), 3), torch.int32) if self._check else None
+        outcomes = self._empty((self._size, 3), torch.int32) if self._check else None
         log_prob, trees = None, None
         if heads is not None:
             trees = self._trees_given(heads)
@@ -217,7 +219,7 @@ class CudaTrees:
             self._infer(None, None, found, False)
             return found, None
         of_edges = self._empty((*self._batch, self._n + 1, self._n + 1), scores.dtype)
-        outcomes = self._empty((len(scores), 3), torch.int32) if self._check else None
+        outcomes = self._empty((self._size, 3), torch.int32) if self._check else None
         self._call(
             _taproot.cuda_entropy_and_slope,
             _hessian_bytes,
@@ -233,8 +235,8 @@ class CudaTrees:
 
     def argmax(self) -> Tensor:
         """The best trees, [B, N], of -1 where a sentence has none."""
-        heads = self._empty((len(self), self._n), torch.int32)
-        outcomes = self._empty((len(self), 3), torch.int32) if self._check else None
+        heads = self._empty((self._size, self._n), torch.int32)
+        outcomes = self._empty((self._size, 3), torch.int32) if self._check else None
         self._call(
             _taproot.cuda_argmax,
             _argmax_bytes,
@@ -251,7 +253,7 @@ class CudaTrees:
 
     @cached_property
     def _kept(self) -> _taproot.CudaDependencyTrees:
-        return self._factored("float64" if self._scores.dtype == torch.float64 else "float32", keep=True)
+        return self._factored("float64" if self._is_double else "float32", keep=True)
 
     def _factored(self, precision: str, keep: bool) -> _taproot.CudaDependencyTrees:
         cuda = _cuda(self._device, precision)
@@ -275,7 +277,7 @@ class CudaTrees:
 
     def root_marginals(self) -> Tensor:
         """p(0 -> m), shape (..., N)."""
-        out = self._full((len(self), self._n), torch.float64, 0 if self._words is not None else torch.nan)
+        out = self._full((self._size, self._n), torch.float64, 0 if self._words is not None else torch.nan)
         self._kept.root_marginals(out, self._stream)
         return out.reshape((*self._batch, self._n)).to(self._scores.dtype)
 
@@ -291,12 +293,12 @@ class CudaTrees:
         """The trees with the largest expected number of right heads, [B, N]."""
         if self._check:
             self._check_outcomes()
-        heads = self._full((len(self), self._n), torch.int32, -1)
+        heads = self._full((self._size, self._n), torch.int32, -1)
         self._kept.mbr(heads, self._stream)
         return heads
 
     def _check_outcomes(self) -> list[int]:
-        outcomes = self._empty((len(self), 3), torch.int32)
+        outcomes = self._empty((self._size, 3), torch.int32)
         self._kept.outcomes(outcomes, self._stream)
         return self._out_of_range(outcomes)
 
@@ -315,8 +317,8 @@ class CudaTrees:
     def sample(self, k: int, seed: int, algorithm: str, dtype: torch.dtype = torch.int32) -> Tensor:
         if algorithm != "auto":
             raise ValueError(f'on a device there is the algorithm "auto" alone, not {algorithm!r}')
-        heads = self._empty((as_count(k), len(self), self._n), dtype)
-        outcomes = self._empty((len(self), 3), torch.int32)
+        heads = self._empty((as_count(k), self._size, self._n), dtype)
+        outcomes = self._empty((self._size, 3), torch.int32)
         self._kept.sample(as_seed(seed), 0, outcomes, heads, self._stream)
         rest = self._out_of_range(outcomes)
         if rest:
