@@ -31,7 +31,7 @@ layers="core scores tree projective eliminate reverse lanes query sample decode 
 declare -A first_layer=( # The first stage that may include a public header.
   [types.h]=core [version.h]=core [cuda.h]=core [scores.h]=scores [constraints.h]=scores [labels.h]=scores
   [tree.h]=tree [factorization.h]=eliminate [query.h]=query [sample.h]=sample [estimate.h]=sample [without_replacement.h]=sample
-  [decode.h]=decode [dependency_trees.h]=batch [batch.h]=batch [draw.h]=draw [taproot.h]=nobody
+  [decode.h]=decode [dependency_trees.h]=batch [draw.h]=draw [taproot.h]=nobody
 )
 allowed=""
 for layer in $layers; do

@@ -17,7 +17,7 @@ enum class Format : std::uint8_t { kJsonl, kNpz, kConllu, kText, kTsv, kSvg, kPn
 /// ".txt" and html also in ".htm".
 std::string_view to_string(Format format);
 
-/// The format of this name. Throws InputError for another name.
+/// The format that to_string() calls `name`. Throws InputError if there is none.
 Format format_named(std::string_view name);
 
 /// The format that the ending of a file says, in either case; nothing if we do not know the ending.

@@ -14,10 +14,9 @@ struct WordSentence {
   std::vector<std::string> words;
   /// CoNLL-U only: all lines, including comments, multi-word tokens and empty nodes.
   std::vector<std::string> lines;
-  /// CoNLL-U only: for each word its line in `lines`, its head (-1 if that is "_") and its
-  /// relation.
-  std::vector<std::size_t> line_of_word;
-  std::vector<std::int32_t> heads;
+  // CoNLL-U only, one entry per word:
+  std::vector<std::size_t> line_of_word;  ///< Its index in `lines`.
+  std::vector<std::int32_t> heads;        ///< -1 where the file has "_".
   std::vector<std::string> relations;
 };
 

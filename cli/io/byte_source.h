@@ -20,7 +20,7 @@ class ByteSource {
 
   /// Reads `size` bytes, or fewer at the end. Throws InputError if the source is damaged.
   virtual std::size_t read(void* out, std::size_t size) = 0;
-  /// Passes over `size` bytes, or fewer at the end.
+  /// Skips `size` bytes, or fewer at the end, and returns how many. Throws as read() does.
   virtual std::uint64_t skip(std::uint64_t size) = 0;
   /// The number of bytes. For an archive's entry this is what the archive claims.
   virtual std::uint64_t size() const = 0;

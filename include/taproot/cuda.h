@@ -210,7 +210,7 @@ class TAPROOT_API CudaDependencyTrees {
   /// The outcome of each sentence, into device memory.
   void outcomes(CudaOutcome* out, void* stream);
   void log_partition(double* out, void* stream);
-  /// Asked first, it finds everything in one launch: log Z and the entropy are then only copied.
+  /// p(h -> m). If this or entropy() is asked first, one launch finds both of them and log Z.
   void marginals(const CudaEdges& out, void* stream);
   /// p(0 -> m) of sentence b into out[b * max_n + m - 1].
   void root_marginals(double* out, void* stream);
@@ -307,15 +307,15 @@ TAPROOT_API void cuda_infer(const CudaInference& question, void* workspace,
 
 /// CudaDependencyTrees::hessian_product() with all memory from the caller, for CUDA graphs: see
 /// cuda_infer(). Cells beyond a sentence's length, up to max_n, are set to 0, as are all of a
-/// sentence without a tree; a sentence with another outcome has NaN. The gradient of the entropies
-/// is the product with the scores and the factor -1, and both come from one elimination.
+/// sentence without a tree; a sentence with another outcome has NaN. With the scores as the
+/// direction and the factor -1, this is the gradient of the entropies, which may come along.
 struct CudaHessian {
   CudaScores scores;  ///< The ids are not used.
   ConstCudaEdges direction;
   CudaEdges out;
   double factor = 1;                ///< What the product is multiplied by.
   CudaNumbers entropy;              ///< Without data: not wanted.
-  CudaOutcome* outcomes = nullptr;  ///< [size]; may be null, and must be without entropies.
+  CudaOutcome* outcomes = nullptr;  ///< [size]; may be null. Must be null without entropies.
 };
 TAPROOT_API std::size_t cuda_hessian_bytes(const CudaHessian& question);
 TAPROOT_API void cuda_hessian_product(const CudaHessian& question, void* workspace,

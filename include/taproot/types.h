@@ -103,7 +103,7 @@ struct ConstEdgeMatrix {
   std::ptrdiff_t head_stride;
 };
 
-/// Where trees go: tree s of a call has its n heads at data + s * stride.
+/// Trees of a sentence, to write or to read: the n heads or labels of tree s at data + s * stride.
 struct TreeBuffer {
   std::int32_t* data;
   std::ptrdiff_t stride;

@@ -8,8 +8,8 @@ namespace taproot::python {
 /// The pool that all batches of the process run on. Its interrupt lets Ctrl-C through.
 Pool& pool();
 
-/// While this lives, the pool's interrupt does nothing for questions of this thread: they come from
-/// compiled code, which has no use for a Python exception.
+/// While this lives, questions of this thread do not look for Ctrl-C. It is for calls from XLA,
+/// which cannot pass on a Python exception. It may be nested.
 class Unsignaled {
  public:
   Unsignaled();

@@ -56,7 +56,7 @@ inline constexpr std::uint32_t kMostRepeats = 64;
 inline constexpr double kLeastInDouble = 0x1p-192;
 inline constexpr double kLeastGumbelInDouble = -120;
 
-/// Blocks of random numbers that the beam sets aside for each word.
+/// How many blocks of a prefix's random numbers belong to one level of the beam.
 inline constexpr std::uint64_t kLevelBlocks = std::uint64_t{1} << 20;
 
 /// What a random stream is for: it keeps apart the streams of one sample.

@@ -132,8 +132,8 @@ Parallel::~Parallel() {
 
 Parallel::Threads& Parallel::pool() {
   Threads* pool = pool_.load(std::memory_order_acquire);
-  // A child of fork() has neither the threads nor, perhaps, an unlocked mutex. Nothing of the old
-  // pool can be used, not even its destructor.
+  // After fork() the child has no worker threads, and the mutex may be locked forever. So the old
+  // pool is leaked, not destroyed, and a new one is made.
   while (pool == nullptr || pool->born != fork_count()) {
     auto fresh = std::make_unique<Threads>();
     if (pool_.compare_exchange_strong(pool, fresh.get())) return *fresh.release();

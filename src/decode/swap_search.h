@@ -9,12 +9,13 @@
 
 namespace taproot::detail {
 
-/// A change to the best tree: one edge is lost and another into the same node is taken.
+/// A change of the best tree in one place. Both edges enter one node of the contracted graph, which
+/// is a word or a cycle; edges into a cycle may enter different words of it.
 struct Swap {
   Edge lost{0, 0};
   Edge taken{0, 0};
   std::int32_t within = 0;  ///< The node that both edges lead into; 0 if there is no swap.
-  double loss = 0;          ///< The difference of the values of the two edges.
+  double loss = 0;          ///< The value of `lost` less that of `taken`.
   double error = 0;         ///< A bound on the error of `loss`.
 };
 

@@ -15,7 +15,8 @@ void inside(const ChartView<double>& chart);
 /// The same over (max, +), where weights are scores and -inf is the zero.
 void inside_best(const ChartView<double>& chart);
 
-/// inside() with derivatives: `slope` doubles behind each number of the chart is its derivative.
+/// inside() of numbers with derivatives: the derivative of the number at address p is at p + slope.
+/// Reads the weights and their derivatives, and fills the tables and theirs.
 void inside_dual(const ChartView<double>& chart, std::ptrdiff_t slope);
 
 }  // namespace taproot::detail

@@ -13,7 +13,8 @@
 
 namespace taproot::cuda {
 
-/// How many trees are sampled for k different ones.
+/// How many trees to sample, with replacement, in the hope of k different ones. A sentence that has
+/// fewer among them is left to the CPU.
 inline std::size_t attempts_for(std::size_t k) { return k + k / 8 + 64; }
 
 struct SkipArgs {

@@ -38,10 +38,11 @@ void row_law(const double* weights, const double* row, const double* leads_to, i
 /// Copies `from` to `to`, where nodes that led to `word` now lead to `end`. May work in place.
 void merge_leads(const double* from, int word, double end, std::size_t ld, double* to);
 
-/// A bound on the absolute error of a probability from rows. `visits` is Conditionals::visits(), or
-/// a larger number found for the heads decided since. `amplification` is the product of
-/// pivot_amplification() over the decided words. The largest error measured is 0.4 of the bound;
-/// see docs/numerics.md and tests/unit/sample/conditionals/conditionals_test.cc.
+/// A bound, found by experiment, on the absolute error of a probability from rows. `visits` is how
+/// often a walk visits a word, for the word with the most expected visits given the heads decided
+/// so far; at first this is Conditionals::visits(). `amplification` is the product of
+/// pivot_amplification() over the decided words. Measured errors reach 0.4 of the bound
+/// (docs/numerics.md, tests/unit/sample/conditionals/conditionals_test.cc).
 TAPROOT_HOST_DEVICE inline double row_error(double visits, double amplification) {
   return 64 * 0x1p-52 * visits * amplification;
 }

@@ -38,7 +38,8 @@ class HeadBeamLaws {
   /// Makes the prefixes of the next level.
   void make_level(int level, std::span<const BeamCandidate> candidates);
 
-  /// The trees of prefixes of the last level, by word; trees are n apart. Overwrites `states`.
+  /// Writes the trees of prefixes of the last level: the head of word m in tree i goes to
+  /// out[i * n + m - 1]. Overwrites `states`.
   void write_heads(std::span<std::int32_t> states, std::int32_t* out) const;
   std::size_t bytes() const;
 

@@ -33,7 +33,7 @@ class VectorCache {
   }
 
   /// Takes a slot for a vector of `owner` and returns its number. If another owner loses the slot,
-  /// calls evict(other). Returns kNone if `limit` bytes leave no room for any slot.
+  /// calls evict(other). Returns kNone if there are no slots and `limit` allows none.
   template <typename Evict>
   std::int32_t take(std::uint64_t owner, std::size_t limit, Evict&& evict) {
     if (slots_.size() == chunks_.size() * kChunk) {
