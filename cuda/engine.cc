@@ -147,8 +147,8 @@ void Cuda::Impl::launch(const SampleQuestion& question, const Known& known, void
 }
 
 void Cuda::Impl::sample(const Batch& batch, const Known& known, int k, std::uint64_t seed,
-                        std::uint32_t first_tree, CudaOutcome* outcomes,
-                        const CudaSampleBuffer& out, void* stream) {
+                        std::uint32_t first_tree, CudaOutcome* outcomes, const CudaHeadBuffer& out,
+                        void* stream) {
   in_pieces(
       batch, stream,
       [&](Arena& arena, const Batch& piece) {

@@ -68,7 +68,7 @@ struct Cuda::Impl {
   void hessian_product(const cuda::Batch& batch, const cuda::Known& known,
                        const ConstCudaEdges& direction, const CudaEdges& out, void* stream);
   void sample(const cuda::Batch& batch, const cuda::Known& known, int k, std::uint64_t seed,
-              std::uint32_t first_tree, CudaOutcome* outcomes, const CudaSampleBuffer& out,
+              std::uint32_t first_tree, CudaOutcome* outcomes, const CudaHeadBuffer& out,
               void* stream);
   /// Without replacement, by skipping repeats.
   void skip(const cuda::Batch& batch, const cuda::Known& known, int k, std::uint64_t seed,

@@ -55,7 +55,7 @@ void CudaDependencyTrees::argmax(CudaOutcome*, const CudaTreeBuffer&, const Cuda
 }
 void CudaDependencyTrees::mbr(const CudaTreeBuffer&, void*) { none(); }
 void CudaDependencyTrees::sample(std::size_t, std::uint64_t, std::uint32_t, CudaOutcome*,
-                                 const CudaSampleBuffer&, void*) {
+                                 const CudaHeadBuffer&, void*) {
   none();
 }
 void CudaDependencyTrees::sample_without_replacement(std::size_t, WithoutReplacementAlgorithm,

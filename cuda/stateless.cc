@@ -5,6 +5,7 @@
 
 #include "core/check.h"
 #include "cuda/core/arena.h"
+#include "cuda/core/head_size.h"
 #include "cuda/family.h"
 #include "cuda/query/log_prob.h"
 #include "taproot/cuda.h"
@@ -151,6 +152,7 @@ void cuda_argmax(const CudaArgmax& question, void* workspace, std::size_t worksp
   const CudaScores& scores = question.scores;
   detail::require(question.trees.heads != nullptr || scores.size == 0 || scores.max_n == 0, kName,
                   "the memory for the trees is null");
+  cuda::require_head_size(question.trees, scores.max_n, kName);
   answer(question, workspace, workspace_bytes, kName,
          [&](const ArgmaxArgs& args, const Limits& limits) {
            kernels_of(args.batch.family).argmax(args, limits, stream);

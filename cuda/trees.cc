@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trees of a batch in device memory: log p of given ones, decoded ones and samples.
+#include "cuda/core/head_size.h"
 #include "cuda/family.h"
 #include "cuda/query/log_prob.h"
 #include "cuda/sample/without_replacement/beam.h"
@@ -80,7 +81,8 @@ void CudaDependencyTrees::mbr(const CudaTreeBuffer& out, void* stream) {
                 marginals.head_stride, marginals.modifier_stride, marginals.offsets};
             args.known = i.known.summary.outcomes + piece.first;
             args.out = out;
-            args.out.heads += static_cast<std::ptrdiff_t>(piece.first) * out.sentence_stride;
+            args.out.heads =
+                out.heads + static_cast<std::ptrdiff_t>(piece.first) * out.sentence_stride;
             kernels_of(i.batch.family).take_argmax_memory(arena, i.engine->limits, args);
             return args;
           },
@@ -92,13 +94,10 @@ void CudaDependencyTrees::mbr(const CudaTreeBuffer& out, void* stream) {
 }
 
 void CudaDependencyTrees::sample(std::size_t k, std::uint64_t seed, std::uint32_t first_tree,
-                                 CudaOutcome* outcomes, const CudaSampleBuffer& out, void* stream) {
+                                 CudaOutcome* outcomes, const CudaHeadBuffer& out, void* stream) {
   constexpr const char* kName = "CudaDependencyTrees::sample";
   Impl& i = *impl_;
-  const int bytes = out.head_bytes;
-  detail::require(bytes == 1 || bytes == 2 || bytes == 4, kName, "heads must have 1, 2 or 4 bytes");
-  detail::require(bytes == 4 || i.batch.max_n <= (bytes == 1 ? INT8_MAX : INT16_MAX), kName,
-                  "heads of 1 byte are for sentences of up to 127 words, of 2 bytes up to 32767");
+  cuda::require_head_size(out, i.batch.max_n, kName);
   const int count = tree_count(k, kName);
   const bool nothing = k == 0 || i.batch.max_n == 0;
   i.ask(out.heads != nullptr || nothing, kName, stream, [&] {

@@ -123,8 +123,8 @@ void bench_further(Precision precision, int n, std::size_t batch, int head_bytes
   const std::size_t heads_of_trees = kMany * static_cast<std::size_t>(n);
   DeviceArray<std::int32_t> heads;
   heads.resize(batch * heads_of_trees);
-  const CudaSampleBuffer out{heads.data(), head_bytes, static_cast<std::ptrdiff_t>(heads_of_trees),
-                             n};
+  const CudaHeadBuffer out{heads.data(), head_bytes, static_cast<std::ptrdiff_t>(heads_of_trees),
+                           n};
   const auto time = [&](std::size_t k) {
     return time_device([&] { trees.sample(k, 7, 0, nullptr, out, nullptr); }, repeats);
   };

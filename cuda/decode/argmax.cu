@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/exact_sum.h"
+#include "cuda/core/heads.cuh"
 #include "cuda/core/launch.h"
 #include "cuda/decode/contract.cuh"
 
@@ -69,7 +70,7 @@ __device__ bool fits(const Digits& digits, int n, int limbs) {
 
 template <int kLimbs>
 __device__ CudaOutcome decode(const ArgmaxArgs& args, int b, int n, const Contracted& c,
-                              std::int32_t* heads) {
+                              const TreeHeads& out) {
   const bool probabilities = args.values.data != nullptr;
   const EdgeReader scores(args.batch, b, n);
   if (n < 0 || n > args.batch.max_n) return {kCudaBadLength, -1, -1};
@@ -84,11 +85,11 @@ __device__ CudaOutcome decode(const ArgmaxArgs& args, int b, int n, const Contra
   const double largest = probabilities ? 1.0 : scalbn(1.0, loaded.digits.top);
   Contraction<kLimbs> contraction(c, values, n, args.batch.single(), unit, largest);
   if (!contraction.run()) return {kNoTree, -1, -1};
-  if (lane_id() == 0) contraction.expand(heads);
-  __syncwarp();
+  const std::uint16_t* heads = contraction.expand();
+  for (int m = 1 + lane_id(); m <= n; m += kWarp) out.set(m - 1, heads[m]);
   if (args.score.data != nullptr && lane_id() == 0) {
     detail::ExactSum sum;
-    for (int m = 1; m <= n; ++m) sum.add(scores(heads[m - 1], m));
+    for (int m = 1; m <= n; ++m) sum.add(scores(heads[m], m));
     write_number(args.score, b, sum.value());
   }
   return {kOk, -1, -1};
@@ -97,16 +98,16 @@ __device__ CudaOutcome decode(const ArgmaxArgs& args, int b, int n, const Contra
 template <int kLimbs>
 __device__ void answer(const ArgmaxArgs& args, int b, unsigned char* vectors,
                        unsigned char* large) {
-  std::int32_t* heads = args.out.heads + b * args.out.sentence_stride;
+  const TreeHeads out(args.out, b, 0);
   const int n = args.batch.n(b);
   CudaOutcome outcome{kOk, -1, -1};
   if (args.known != nullptr) outcome = args.known[b];
   if (outcome.status == kOk) {
     const Contracted c(vectors, large, min(max(n, 0), args.batch.max_n), kLimbs);
-    outcome = decode<kLimbs>(args, b, n, c, heads);
+    outcome = decode<kLimbs>(args, b, n, c, out);
   }
   const bool ok = outcome.status == kOk;
-  for (int m = (ok ? n : 0) + lane_id(); m < args.batch.max_n; m += kWarp) heads[m] = -1;
+  for (int m = (ok ? n : 0) + lane_id(); m < args.batch.max_n; m += kWarp) out.set(m, -1);
   if (lane_id() != 0) return;
   args.outcomes[b] = outcome;
   if (!ok) write_number(args.score, b, NAN);

@@ -19,7 +19,7 @@ struct ArgmaxArgs {
   /// If not null, sentences that are not ok here have no tree.
   const CudaOutcome* known = nullptr;
   CudaOutcome* outcomes = nullptr;  ///< [size]
-  CudaTreeBuffer out;               ///< One tree per sentence.
+  CudaHeadBuffer out;               ///< One tree per sentence.
   CudaNumbers score;                ///< The sum of the tree's scores; without data: not wanted.
   /// Global memory for what shared memory cannot hold, for as many sentences at a time.
   unsigned char* slots = nullptr;

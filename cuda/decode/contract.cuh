@@ -129,14 +129,16 @@ class Contraction {
     return true;
   }
 
-  /// The heads of the best tree, by one lane.
-  __device__ void expand(std::int32_t* heads) {
-    for (int id = nodes_ - 1; id > 0; --id) {
+  /// The heads of the best tree, by word, in the memory of the path.
+  __device__ const std::uint16_t* expand() {
+    for (int id = nodes_ - 1; id > 0 && lane_id() == 0; --id) {
       if (c_.state[id] == kDissolved) continue;
       const int modifier = c_.modifier[id];
-      heads[modifier - 1] = c_.head[id];
+      c_.path[modifier] = c_.head[id];
       for (int i = modifier; i != id; i = c_.parent[i]) c_.state[i] = kDissolved;
     }
+    __syncwarp();
+    return c_.path;
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/exact_sum.h"
+#include "cuda/core/heads.cuh"
 #include "cuda/core/launch.h"
 #include "cuda/core/sentences.cuh"
 #include "cuda/projective/best.cuh"
@@ -41,11 +42,11 @@ struct Values {
 // The heads, their outcome and their score; the heads are there if it is ok. By all threads.
 __device__ void write_answer(const ArgmaxArgs& args, int b, const CudaOutcome& outcome) {
   const int n = args.batch.n(b);
-  std::int32_t* heads = args.out.heads + b * args.out.sentence_stride;
+  const TreeHeads heads(args.out, b, 0);
   const bool ok = outcome.status == kOk;
   const int threads = static_cast<int>(blockDim.x);
   for (int m = (ok ? n : 0) + static_cast<int>(threadIdx.x); m < args.batch.max_n; m += threads) {
-    heads[m] = -1;
+    heads.set(m, -1);
   }
   if (threadIdx.x != 0) return;
   args.outcomes[b] = outcome;
@@ -53,7 +54,7 @@ __device__ void write_answer(const ArgmaxArgs& args, int b, const CudaOutcome& o
   if (!ok) return write_number(args.score, b, NAN);
   const EdgeReader scores(args.batch, b, n);
   detail::ExactSum sum;
-  for (int m = 1; m <= n; ++m) sum.add(scores(heads[m - 1], m));
+  for (int m = 1; m <= n; ++m) sum.add(scores(heads.get(m - 1), m));
   write_number(args.score, b, sum.value());
 }
 
@@ -115,7 +116,7 @@ __device__ int choose(const FoldedChart<double>& c, const ChartCell& cell, doubl
 
 template <Place kPlace>
 __device__ CudaOutcome decode(const ArgmaxArgs& args, int b, int n, unsigned char* memory,
-                              unsigned char* slot, std::int32_t* heads) {
+                              unsigned char* slot, const TreeHeads& heads) {
   __shared__ int found;
   __shared__ int bad;
   const bool single = args.batch.single();
@@ -152,7 +153,7 @@ __device__ CudaOutcome decode(const ArgmaxArgs& args, int b, int n, unsigned cha
   const double relative_error = 8 * (n + 2) * 0x1p-53;
   if (warp_id() == 0) {
     const bool certain = walk<true>(
-        c, stack, 1, [&](int i, int head) { heads[i] = head; },
+        c, stack, 1, [&](int i, int head) { heads.set(i, head); },
         [&](const ChartCell& cell) { return choose(c, cell, relative_error); });
     if (!certain && lane_id() == 0) found = 0;
   }
@@ -171,7 +172,7 @@ __global__ void __launch_bounds__(512)
     CudaOutcome outcome = check(args, b, n);
     if (outcome.status == kOk) {
       outcome = decode<kPlace>(args, b, n, memory, slots + blockIdx.x * slot_bytes,
-                               args.out.heads + b * args.out.sentence_stride);
+                               TreeHeads(args.out, b, 0));
     }
     write_answer(args, b, outcome);
     __syncthreads();
@@ -221,9 +222,9 @@ __device__ void decode_exactly(const ArgmaxArgs& args, int b, unsigned char* slo
     return value.allows(h, m) ? Cost::of(value(h, m), unit, detail::order_of({h, m})) : Ops::zero();
   });
   inside<Ops>(c, [](const auto&...) {});
-  std::int32_t* heads = args.out.heads + b * args.out.sentence_stride;
+  const TreeHeads heads(args.out, b, 0);
   if (threadIdx.x == 0) {
-    const auto set = [&](int i, int head) { heads[i] = head; };
+    const auto set = [&](int i, int head) { heads.set(i, head); };
     walk<false>(c, stack, 1, set, [&](const ChartCell& cell) {
       const int count = cell.kind == ChartCell::kRoot ? c.size : cell.d;
       int best = 0;

@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "core/random.h"
+#include "cuda/core/heads.cuh"
 #include "cuda/core/launch.h"
 #include "cuda/projective/fill.cuh"
 #include "cuda/projective/projective.h"
 #include "cuda/projective/walk.cuh"
-#include "cuda/sample/heads.cuh"
 
 namespace taproot::cuda::projective {
 namespace {

@@ -8,9 +8,9 @@
 // which heads are drawn does not matter to the tree.
 #pragma once
 
+#include "cuda/core/heads.cuh"
 #include "cuda/core/warp.cuh"
 #include "cuda/sample/cells.cuh"
-#include "cuda/sample/heads.cuh"
 #include "cuda/sample/sample.h"
 #include "cuda/sample/stack_heads.cuh"
 #include "cuda/sample/words.cuh"

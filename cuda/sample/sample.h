@@ -29,7 +29,7 @@ struct SampleArgs {
   std::int32_t* list_root = nullptr;  ///< and their roots.
   std::uint64_t* counter = nullptr;   ///< The statistics of trees that were given up.
   double* scratch = nullptr;          ///< For what shared memory does not hold.
-  CudaSampleBuffer out;
+  CudaHeadBuffer out;
 
   /// The alias tables of a sentence: table m begins at entry m * (n + 1) of each plane of (n + 1)^2
   /// words. It has the heads of word m; table 0 has the roots.

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "core/random.h"
+#include "cuda/core/heads.cuh"
 #include "cuda/core/warp.cuh"
-#include "cuda/sample/heads.cuh"
 #include "cuda/sample/sample.h"
 #include "sample/un_elimination/un_eliminate-inl.h"
 
@@ -181,9 +181,9 @@ __global__ void __launch_bounds__(kFallbackWarps* kWarp) fallback_kernel(SampleA
               static_cast<unsigned long long>(*args.list_size));
   }
   const std::int64_t nodes = args.batch.max_n + 1;
-  double* own = kShared ? reinterpret_cast<double*>(memory) +
-                              warp_id() * fallback_scratch(args.batch.max_n)
-                        : args.scratch + warp * fallback_scratch(args.batch.max_n);
+  double* own =
+      kShared ? reinterpret_cast<double*>(memory) + warp_id() * fallback_scratch(args.batch.max_n)
+              : args.scratch + warp * fallback_scratch(args.batch.max_n);
   for (int i = warp; i < *args.list_size; i += static_cast<int>(gridDim.x) * kFallbackWarps) {
     const auto b = static_cast<int>(args.list[i] / args.trees);
     const auto s = static_cast<int>(args.list[i] % args.trees);

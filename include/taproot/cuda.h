@@ -132,18 +132,18 @@ struct CudaTreeBuffer {
   std::ptrdiff_t tree_stride = 0;
 };
 
-/// Where sample() writes trees: as a CudaTreeBuffer, which it can be made from, with heads of 1, 2
-/// or 4 bytes (int8, int16, int32), for callers who want to move less memory. Strides count heads.
-struct CudaSampleBuffer {
+/// Where sample() and cuda_argmax() write trees: as a CudaTreeBuffer, which it can be made from,
+/// but with heads of 1, 2, 4 or 8 bytes (int8, int16, int32, int64). Strides count heads.
+struct CudaHeadBuffer {
   void* heads = nullptr;
   int head_bytes = 4;
   std::ptrdiff_t sentence_stride = 0;
   std::ptrdiff_t tree_stride = 0;
 
-  CudaSampleBuffer() = default;
-  CudaSampleBuffer(void* trees, int bytes, std::ptrdiff_t of_sentence, std::ptrdiff_t of_tree)
+  CudaHeadBuffer() = default;
+  CudaHeadBuffer(void* trees, int bytes, std::ptrdiff_t of_sentence, std::ptrdiff_t of_tree)
       : heads(trees), head_bytes(bytes), sentence_stride(of_sentence), tree_stride(of_tree) {}
-  CudaSampleBuffer(const CudaTreeBuffer& trees)
+  CudaHeadBuffer(const CudaTreeBuffer& trees)
       : heads(trees.heads),
         sentence_stride(trees.sentence_stride),
         tree_stride(trees.tree_stride) {}
@@ -243,7 +243,7 @@ class TAPROOT_API CudaDependencyTrees {
   /// sentences beyond the range of double, which only the CPU samples, are kCudaOutOfRange and have
   /// heads -1. Throws std::invalid_argument if max_n is not a number of so many bytes.
   void sample(std::size_t k, std::uint64_t seed, std::uint32_t first_tree, CudaOutcome* outcomes,
-              const CudaSampleBuffer& out, void* stream);
+              const CudaHeadBuffer& out, void* stream);
   /// k different trees per sentence, by kAuto or, for all trees, by kBeam: those that the CPU
   /// samples. It has outcomes of its own. kAuto skips repeats; sentences for which the CPU hands
   /// over to the trie, because little probability is left, are kCudaOutOfRange, and so are the
@@ -325,7 +325,7 @@ TAPROOT_API void cuda_hessian_product(const CudaHessian& question, void* workspa
 /// cuda_infer().
 struct CudaArgmax {
   CudaScores scores;                ///< The ids are not used.
-  CudaTreeBuffer trees;             ///< One tree per sentence.
+  CudaHeadBuffer trees;             ///< One tree per sentence.
   CudaNumbers score;                ///< May be null.
   CudaOutcome* outcomes = nullptr;  ///< [size]; may be null.
 };

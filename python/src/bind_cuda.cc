@@ -138,9 +138,9 @@ class BoundTrees {
     require_trees(heads);
     const nb::dlpack::dtype type = heads.dtype();
     require(type == nb::dtype<std::int8_t>() || type == nb::dtype<std::int16_t>() ||
-                type == nb::dtype<std::int32_t>(),
-            "heads must be int8, int16 or int32");
-    const CudaSampleBuffer out{heads.data(), type.bits / 8, heads.stride(1), heads.stride(0)};
+                type == nb::dtype<std::int32_t>() || type == nb::dtype<std::int64_t>(),
+            "heads must be int8, int16, int32 or int64");
+    const CudaHeadBuffer out{heads.data(), type.bits / 8, heads.stride(1), heads.stride(0)};
     CudaOutcome* const to = outcomes_in(outcomes);
     run([&] { trees_.sample(heads.shape(0), seed, first_tree, to, out, at(stream)); });
   }

@@ -131,7 +131,7 @@ std::size_t argmax_bytes(bool is_double, std::size_t size, int max_n, int kind) 
   return cuda_argmax_bytes(question);
 }
 
-// Trees are [B][N].
+// Trees are [B][N] of int64, as PyTorch's indices are.
 void argmax(Address data, bool is_double, std::size_t size, int max_n,
             std::ptrdiff_t sentence_stride, std::ptrdiff_t head_stride,
             std::ptrdiff_t modifier_stride, Address words, int kind, Address outcomes,
@@ -139,7 +139,7 @@ void argmax(Address data, bool is_double, std::size_t size, int max_n,
   CudaArgmax question;
   question.scores = scores_at(data, is_double, size, max_n, sentence_stride, head_stride,
                               modifier_stride, words, kind);
-  question.trees = {at<std::int32_t>(heads), max_n, 0};
+  question.trees = {at(heads), sizeof(std::int64_t), max_n, 0};
   question.outcomes = at<CudaOutcome>(outcomes);
   const Released released;
   cuda_argmax(question, at(workspace), bytes, at(stream));

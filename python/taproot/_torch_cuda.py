@@ -235,7 +235,7 @@ class CudaTrees:
 
     def argmax(self) -> Tensor:
         """The best trees, [B, N], of -1 where a sentence has none."""
-        heads = self._empty((self._size, self._n), torch.int32)
+        heads = self._empty((self._size, self._n), torch.int64)
         outcomes = self._empty((self._size, 3), torch.int32) if self._check else None
         self._call(
             _taproot.cuda_argmax,
@@ -314,7 +314,7 @@ class CudaTrees:
             copy=False,
         )
 
-    def sample(self, k: int, seed: int, algorithm: str, dtype: torch.dtype = torch.int32) -> Tensor:
+    def sample(self, k: int, seed: int, algorithm: str, dtype: torch.dtype) -> Tensor:
         if algorithm != "auto":
             raise ValueError(f'on a device there is the algorithm "auto" alone, not {algorithm!r}')
         heads = self._empty((as_count(k), self._size, self._n), dtype)

@@ -579,8 +579,8 @@ class DependencyTrees(torch.distributions.Distribution):
         if self._sentences.n > torch.iinfo(dtype).max:
             raise ValueError(f"heads of up to {self._sentences.n} words do not fit {dtype}")
         decoder = self._sentences.decoder
-        small = {"dtype": dtype} if self.scores.is_cuda and dtype != torch.int64 else {}
-        found = decoder.sample(leading.numel(), _seed(seed), algorithm, **small)
+        written = {"dtype": dtype} if self.scores.is_cuda else {}
+        found = decoder.sample(leading.numel(), _seed(seed), algorithm, **written)
         return _trees_of(self._sentences, found, leading, dtype)
 
     def sample_without_replacement(

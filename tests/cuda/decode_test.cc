@@ -95,7 +95,7 @@ TEST_F(CudaDecode, StatelessInAGraph) {
   const std::size_t size = batch.size();
   const CudaStream stream;
   auto* const on = static_cast<cudaStream_t>(stream.get());
-  DeviceArray<std::int32_t> heads;
+  DeviceArray<std::int64_t> heads;
   DeviceArray<float> score;
   DeviceArray<CudaOutcome> outcomes;
   DeviceArray<unsigned char> workspace;
@@ -104,7 +104,7 @@ TEST_F(CudaDecode, StatelessInAGraph) {
   outcomes.resize(size);
   CudaArgmax q;
   q.scores = batch.scores(RootRule::kSingle);
-  q.trees = {heads.data(), kWidth, 0};
+  q.trees = {heads.data(), sizeof(std::int64_t), kWidth, 0};
   q.score = {score.data(), false, 2};
   q.outcomes = outcomes.data();
   const std::size_t bytes = cuda_argmax_bytes(q);
@@ -124,7 +124,7 @@ TEST_F(CudaDecode, StatelessInAGraph) {
     }
     if (round == 2) cells[2 * kSide * kSide + 5 * kSide + 3] = HUGE_VALF;  // Of sentence 2: 3 -> 5.
     send(batch.data, cells);
-    send(heads, std::vector<std::int32_t>(size * kWidth, -7));
+    send(heads, std::vector<std::int64_t>(size * kWidth, -7));
     TAPROOT_CUDA(cudaGraphLaunch(run, on));
     stream.wait();
     const auto found = fetch(heads, size * kWidth);

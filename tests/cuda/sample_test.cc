@@ -164,20 +164,21 @@ std::vector<std::int32_t> heads_as(const Padded<double>& batch, RootRule root, T
   scores.family = family;
   Cuda cuda;
   CudaDependencyTrees trees(cuda, scores);
-  const CudaSampleBuffer out{there.data(), sizeof(Head), kTrees * kWidth, kWidth};
+  const CudaHeadBuffer out{there.data(), sizeof(Head), kTrees * kWidth, kWidth};
   trees.sample(kTrees, 4, 1000, nullptr, out, nullptr);
   const auto found = fetch(there, heads + kGuard);
   for (std::size_t i = heads; i < found.size(); ++i) EXPECT_EQ(found[i], Head{77});
   return {found.begin(), found.begin() + static_cast<std::ptrdiff_t>(heads)};
 }
 
-TEST_F(CudaSample, HeadsOfFewerBytes) {
+TEST_F(CudaSample, HeadsOfOtherSizes) {
   const Padded<double> batch;
   for (const TreeFamily family : {TreeFamily::kAll, TreeFamily::kProjective}) {
     for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
       const auto wide = heads_as<std::int32_t>(batch, root, family);
       EXPECT_EQ(wide, heads_as<std::int16_t>(batch, root, family));
       EXPECT_EQ(wide, heads_as<std::int8_t>(batch, root, family));
+      EXPECT_EQ(wide, heads_as<std::int64_t>(batch, root, family));
       EXPECT_EQ(std::count(wide.begin(), wide.end(), 77), 0);
       // The second sentence has one word, and the last one has no tree.
       const std::size_t sentence = wide.size() / batch.size();
@@ -200,11 +201,11 @@ TEST_F(CudaSample, HeadsThatDoNotFitAreRefused) {
   CudaDependencyTrees trees(cuda, scores);
   DeviceArray<std::int32_t> heads;
   heads.resize(n);
-  for (const int bytes : {0, 1, 3, 8}) {
-    const CudaSampleBuffer out{heads.data(), bytes, n, n};
+  for (const int bytes : {0, 1, 3, 16}) {
+    const CudaHeadBuffer out{heads.data(), bytes, n, n};
     EXPECT_THROW(trees.sample(1, 0, 0, nullptr, out, nullptr), std::invalid_argument) << bytes;
   }
-  EXPECT_NO_THROW(trees.sample(1, 0, 0, nullptr, CudaSampleBuffer(heads.data(), 2, n, n), nullptr));
+  EXPECT_NO_THROW(trees.sample(1, 0, 0, nullptr, CudaHeadBuffer(heads.data(), 2, n, n), nullptr));
 }
 
 TEST_F(CudaSample, OtherAlgorithmsAreRefused) {
