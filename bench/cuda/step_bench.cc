@@ -108,7 +108,7 @@ void bench_argmax(Pool& pool, int n, std::size_t batch, double target) {
   DeviceArray<unsigned char> workspace;
   CudaArgmax q;
   q.scores = data.scores();
-  q.trees = {heads.resize(batch * width), n, 0};
+  q.trees = CudaTreeBuffer{heads.resize(batch * width), n, 0};
   const std::size_t bytes = cuda_argmax_bytes(q);
   workspace.resize(bytes);
   const auto run = [&](void* stream) { cuda_argmax(q, workspace.data(), bytes, stream); };
