@@ -149,9 +149,23 @@ double event_coverage(const Trees& trees, const std::vector<Samples>& runs,
   return inside / static_cast<double>(runs.size());
 }
 
+// The same without sampling, for independent trees: the binomial law of an event of probability p.
+double exact_coverage(double p) {
+  double inside = 0;
+  double probability = std::pow(1 - p, kTrees);
+  for (std::size_t j = 0; j <= kTrees; ++j) {
+    std::vector<double> values(kTrees, 0);
+    std::fill_n(values.begin(), j, 1.0);
+    const Interval i = interval(values, 0.95, ValueKind::kEvent);
+    if (i.low <= p && p <= i.high) inside += probability;
+    probability *= static_cast<double>(kTrees - j) / static_cast<double>(j + 1) * p / (1 - p);
+  }
+  return inside;
+}
+
 // A share of 30 trees has few values, so no interval holds every probability exactly as often as it
 // says. On average over the edges of three words it does, unless the edges are too rare or too
-// frequent for 30 trees to say much.
+// frequent for 30 trees to say much. With replacement, what it does for each is known exactly.
 TEST(EventIntervals, HoldAsOftenAsTheySayOnAverage) {
   for (const double sigma : {1.0, 2.0, 3.0}) {
     const Problem problem = oracle::gaussian(5, sigma, 3);
@@ -180,22 +194,25 @@ TEST(EventIntervals, HoldAsOftenAsTheySayOnAverage) {
         if (p > 1.0 / kTrees && p < 1 - 1.0 / kTrees) events.emplace_back(edge);
       }
     }
-    for (const bool replaced : {true, false}) {
-      double mean = 0;
-      double least = 1;
-      double most = 0;
-      for (const auto& event : events) {
-        const double inside = event_coverage(trees, replaced ? with : without, event);
-        mean += inside / static_cast<double>(events.size());
-        least = std::min(least, inside);
-        most = std::max(most, inside);
-      }
-      std::printf("sigma %g, %zu events, %s replacement: %.4f (%.4f to %.4f)\n", sigma,
-                  events.size(), replaced ? "with" : "without", mean, least, most);
-      // At sigma 3 intervals of so few trees are discrete: 0.940, give or take 0.002 by seed.
-      EXPECT_NEAR(mean, 0.95, 0.015);
-      EXPECT_GT(least, 0.87);
+    double mean_with = 0;
+    double mean_without = 0;
+    double least = 1;
+    for (const auto& event : events) {
+      double p = 0;
+      for (const auto& [heads, probability] : trees) p += event(heads) ? probability : 0;
+      const double exact = exact_coverage(p);
+      const double error = std::sqrt(exact * (1 - exact) / kRuns);
+      EXPECT_NEAR(event_coverage(trees, with, event), exact, 5.5 * error);
+      mean_with += exact / static_cast<double>(events.size());
+      const double inside = event_coverage(trees, without, event);
+      mean_without += inside / static_cast<double>(events.size());
+      least = std::min({least, exact, inside});
     }
+    std::printf("sigma %g, %zu events: with replacement %.5f, without %.4f; the least %.4f\n",
+                sigma, events.size(), mean_with, mean_without, least);
+    EXPECT_NEAR(mean_with, 0.95, 0.01);
+    EXPECT_NEAR(mean_without, 0.95, 0.01);
+    EXPECT_GT(least, 0.87);
   }
 }
 

@@ -40,11 +40,20 @@ struct PopTables {
 inline constexpr int kMostPopped = 16;
 inline constexpr std::size_t kPopPadding = 16;
 
+/// In which order pop_trees() pops. The trees are the same, the time is not.
+enum class PopWay : std::uint8_t {
+  kFastest,      ///< The faster of the next two for so many words and trees.
+  kInRegisters,  ///< All cycles at once, in rounds; kSingly where the processor cannot.
+  kSingly,       ///< One cycle after the other.
+  kGiveUp        ///< As is fastest where trees exceed their limits, as those before did.
+};
+
 /// A request for trees of one sentence, and where they go.
 struct PopRequest {
   PopTables tables;
   StreamKey key{};
   WalkLimits limits;
+  PopWay way = PopWay::kFastest;
   int count = 0;                           ///< At most kMostPopped.
   const std::uint32_t* samples = nullptr;  ///< [count]
   std::int32_t* heads = nullptr;           ///< The head of word m of tree t: [t * stride + m - 1].
@@ -67,8 +76,8 @@ struct PopRequest {
 /// The steps of a tree that was given up.
 inline constexpr std::uint64_t kGivenUp = ~std::uint64_t{0};
 
-/// Samples the trees of Walk::run() by popping all cycles at once, in rounds, with the random
-/// numbers in vectors. A tree that is given up is written, too, but has no meaning.
+/// Samples the trees of walk_simply() by popping cycles, with the random numbers in vectors. A tree
+/// that is given up is written, too, but has no meaning.
 void pop_trees(const PopRequest& request, Scratch& scratch);
 
 }  // namespace taproot::detail
