@@ -12,9 +12,11 @@
 #endif
 
 #include <algorithm>
+#include <bit>
 
 #include "hwy/highway.h"
 #include "sample/walk/draw_blocks-inl.h"
+#include "sample/walk/permute-inl.h"
 #include "sample/walk/pop.h"
 #include "sample/walk/pop_scratch.h"
 
@@ -76,9 +78,7 @@ class Cycles {
     popped_ = 0;
     std::fill(depth_, depth_ + n + 1, uint64_t{0});
     std::fill(color, color + n + 1, rows_ == 0 ? kUndrawn : kFree);
-    for (int m = 1; rows_ != 0 && m <= n; ++m) {
-      heads[m - 1] = choose(stacks, m, 0, high_[m], place(high_ + m));
-    }
+    if (rows_ != 0) choose_first(stacks, heads);
     color[0] = kRoot;
     color[root] = kRoot;
     if (root != 0) heads[root - 1] = 0;
@@ -165,7 +165,9 @@ class Cycles {
   }
   int choose_deep(const Stacks& stacks, int m, uint64_t depth) const {
     const uint32_t* high = row_ahead(m) + depth % kBlockLanes;
-    return choose(stacks, m, depth, *high, kLarge ? high[kBlockLanes] : 0);
+    if (!kGathers) return choose(stacks, m, depth, *high, kLarge ? high[kBlockLanes] : 0);
+    const auto chosen = static_cast<int32_t>(*high);
+    return HWY_LIKELY(chosen >= 0) ? chosen : settle(stacks, m, depth);
   }
   uint32_t* row_ahead(int m) const {
     return ahead_ + static_cast<size_t>(m) * kBlockLanes * (kLarge ? 2 : 1);
@@ -180,8 +182,10 @@ class Cycles {
     const size_t at = static_cast<size_t>(m) * static_cast<size_t>(count);
     const int chosen = kLarge ? choose_large_alias_by_high(tables_.heads_of(m), count, high, place)
                               : choose_alias_by_high(tables_.heads.first + at, count, high);
-    if (HWY_LIKELY(chosen >= 0)) return chosen;
-    return stacks.choose(tables_.heads_of(m), count, m, depth);
+    return HWY_LIKELY(chosen >= 0) ? chosen : settle(stacks, m, depth);
+  }
+  int settle(const Stacks& stacks, int m, uint64_t depth) const {
+    return stacks.choose(tables_.heads_of(m), tables_.n + 1, m, depth);
   }
 
   int choose_root(const Stacks& stacks) const {
@@ -206,10 +210,61 @@ class Cycles {
     }
   }
 
+#if TAPROOT_POPS_IN_REGISTERS
+  // Eight heads are chosen at once, so `ahead_` has heads in place of draws; -1 if one is open.
+  static constexpr bool kGathers = !kLarge;
+  __m256i choose_eight(__m512i high, __m512i word, __mmask8 valid) const {
+    __m256i heads;
+    const __mmask8 open = choose_lanes(tables_.heads.first, static_cast<uint32_t>(tables_.n + 1),
+                                       high, word, valid, heads);
+    return _mm256_mask_mov_epi32(heads, open, _mm256_set1_epi32(-1));
+  }
+#else
+  static constexpr bool kGathers = false;
+#endif
+
+  // The heads of all words at depth 0.
+  void choose_first(const Stacks& stacks, int32_t* HWY_RESTRICT heads) const {
+    const int n = tables_.n;
+#if TAPROOT_POPS_IN_REGISTERS
+    for (int m = 1; kGathers && m <= n; m += 8) {
+      const auto valid = static_cast<__mmask8>(n - m >= 7 ? 0xff : (2U << (n - m)) - 1);
+      const __m512i word = _mm512_add_epi64(_mm512_set1_epi64(m), lane_numbers());
+      const __m512i high =
+          _mm512_cvtepu32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(high_ + m)));
+      const __m256i chosen = choose_eight(high, word, valid);
+      _mm256_mask_storeu_epi32(heads + m - 1, valid, chosen);
+      uint32_t open = _mm256_movepi32_mask(chosen) & valid;
+      for (; HWY_UNLIKELY(open != 0); open &= open - 1) {
+        const int at = m + std::countr_zero(open);
+        heads[at - 1] = settle(stacks, at, 0);
+      }
+    }
+    if (kGathers) return;
+#endif
+    for (int m = 1; m <= n; ++m) {
+      heads[m - 1] = choose(stacks, m, 0, high_[m], place(high_ + m));
+    }
+  }
+
   // The head of word m at a depth that begins a batch. The depths of a batch differ in their last
   // bits only.
   HWY_NOINLINE int draw_deep(const Stacks& stacks, int m, uint64_t depth) {
     uint32_t* high = row_ahead(m);
+#if TAPROOT_POPS_IN_REGISTERS
+    if (kGathers) {
+      const auto block = static_cast<uint32_t>(m) / 4;
+      const FourWords w = philox_lanes(
+          stacks.key,
+          _mm512_add_epi64(_mm512_set1_epi64(static_cast<uint32_t>(depth - depth % kBlockLanes)),
+                           lane_numbers()),
+          _mm512_set1_epi64(stacks.sample),
+          _mm512_set1_epi64(stack_counter(Purpose::kStack, block, depth)));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(high),
+                          choose_eight(w.x[m % 4], _mm512_set1_epi64(m), 0xff));
+      return choose_deep(stacks, m, depth);
+    }
+#endif
     for (size_t i = 0; i < (kLarge ? 2 : 1); ++i) {
       uint32_t words[4 * kBlockLanes];
       draw_blocks(stacks, kAlong, static_cast<uint32_t>(depth - depth % kBlockLanes),
