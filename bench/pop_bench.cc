@@ -171,12 +171,14 @@ class Times {
       : view_(scores.data(), n), trees_(trees), heads_(trees * static_cast<std::size_t>(n)) {}
 
   void print() {
-    const auto own = [&](double from_scores, double further) {
+    const auto own = [&](auto&& sample) {
+      const double from_scores = median_of([&] { sample(true); });
+      const double further = median_of([&] { sample(false); });
       std::printf("%.7g %.7g ", 1e3 * from_scores, 1e3 * further / static_cast<double>(trees_));
     };
-    own(median_of([&] { walk(true); }), median_of([&] { walk(false); }));
-    own(median_of([&] { define(true); }), median_of([&] { define(false); }));
-    own(median_of([&] { pop(true); }), median_of([&] { pop(false); }));
+    own([&](bool anew) { walk(anew); });
+    own([&](bool anew) { define(anew); });
+    own([&](bool anew) { pop(anew); });
     std::printf("\n");
     std::fflush(stdout);
   }

@@ -205,6 +205,7 @@ std::size_t Sampler::sample(std::uint64_t id, const SampleOptions& options, std:
   std::int32_t roots[detail::kMostPopped];
   std::uint64_t steps[detail::kMostPopped];
   steps[0] = 0;  // Of a tree without a walk.
+  std::int32_t trap = 0;
   detail::PopRequest request{.tables = t.walk.tables(),
                              .key = detail::stream_key(options.seed, id),
                              .limits = {},
@@ -214,7 +215,8 @@ std::size_t Sampler::sample(std::uint64_t id, const SampleOptions& options, std:
                              .heads = heads,
                              .stride = static_cast<std::ptrdiff_t>(n),
                              .roots = roots,
-                             .steps = steps};
+                             .steps = steps,
+                             .trap = &trap};
   if (t.walks_from_a_root()) request.tables.root = t.root_table();
   const std::size_t between = detail::trees_between_checks(n);
   SampleStatistics taken;

@@ -54,10 +54,10 @@ class Cycles {
   // 0. Then a word has no head before a path reaches it, and the first path begins at the trap.
   void expect_trap(int trap) {
     rows_ = 0;
-    trap_ = trap <= tables_.n ? trap : 0;
+    trap_ = trap;
   }
-  // The last word that was popped in a tree that was given up.
-  int trap() const { return trap_; }
+  // Why the last tree was given up; see PopRequest.
+  int32_t trap() const { return trap_; }
 
   // The draws of all words are made ahead for some depths: more if words lost many heads before.
   void expect_as_before(uint64_t steps) {
@@ -82,7 +82,7 @@ class Cycles {
     color[0] = kRoot;
     color[root] = kRoot;
     if (root != 0) heads[root - 1] = 0;
-    if (rows_ == 0 && trap_ != 0 && !follow(stacks, trap_, n + 1, heads)) return kGivenUp;
+    if (rows_ == 0 && trap_ > 0 && !follow(stacks, trap_, n + 1, heads)) return kGivenUp;
     for (int start = 1; start <= n; ++start) {
       if (!follow(stacks, start, start, heads)) return kGivenUp;
     }
@@ -144,14 +144,14 @@ class Cycles {
         ++count;
       } while (m != node);
       popped_ = count;
-      if (HWY_UNLIKELY(count > most_popped_)) return give_up(m);
+      if (HWY_UNLIKELY(count > most_popped_)) return give_up(kLongCycles);
       if (HWY_UNLIKELY(before / kPoppedBetween != count / kPoppedBetween)) check(interrupt_);
     }
     return true;
   }
 
-  bool give_up(int m) {
-    trap_ = m;
+  bool give_up(int32_t trap) {
+    trap_ = trap;
     return false;
   }
 
@@ -282,7 +282,7 @@ class Cycles {
   WalkLimits limits_;
   Interrupt* interrupt_;
   const BlockLanes* across_;
-  int trap_ = 0;
+  int32_t trap_ = 0;
   uint32_t rows_ = kMostRows;
   uint32_t depths_at_once_;
   size_t row_;  // In words.
@@ -294,15 +294,20 @@ class Cycles {
   uint64_t most_popped_ = 0;
 };
 
+HWY_INLINE bool has_long_cycles(const PopRequest& request) {
+  return request.trap != nullptr && *request.trap == kLongCycles;
+}
+
 template <bool kLarge>
 static void pop_singly(const PopRequest& r, PopScratch& scratch, Interrupt* interrupt) {
   Cycles<kLarge> cycles(r, scratch, interrupt);
-  if (r.way == PopWay::kGiveUp) cycles.expect_trap(scratch.trap);
+  const bool learns = r.way == PopWay::kGiveUp && r.trap != nullptr;
+  if (r.way == PopWay::kGiveUp && !has_long_cycles(r)) cycles.expect_trap(learns ? *r.trap : 0);
   for (int t = 0; t < r.count; ++t) {
     r.steps[t] = cycles.sample({r.key, r.samples[t]}, r.heads + t * r.stride, r.roots[t]);
     cycles.expect_as_before(r.steps[t]);
   }
-  scratch.trap = cycles.trap();
+  if (learns) *r.trap = cycles.trap();
 }
 
 }  // namespace taproot::detail::HWY_NAMESPACE

@@ -26,8 +26,8 @@ HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
 #if TAPROOT_POPS_IN_REGISTERS
-// Where registers are the faster way: they hold several short trees, so one tree alone wastes them;
-// and they pop the cycles of all words where those of two words would show that a tree is given up.
+// Where registers are the faster way. They hold several short trees, so one tree alone wastes them;
+// and they pop the cycles of all words where two words alone show that a tree is given up.
 static bool registers_are_faster(const PopRequest& request) {
   constexpr int kMostAlone = 7;
   constexpr int kMostGivenUp = 15;
@@ -35,7 +35,7 @@ static bool registers_are_faster(const PopRequest& request) {
     case PopWay::kFastest:
       return request.count > 1 || request.tables.n > kMostAlone;
     case PopWay::kGiveUp:
-      return request.tables.n <= kMostGivenUp;
+      return request.tables.n <= kMostGivenUp || has_long_cycles(request);
     case PopWay::kInRegisters:
       return true;
     default:

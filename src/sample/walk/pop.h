@@ -48,6 +48,8 @@ enum class PopWay : std::uint8_t {
   kGiveUp        ///< As is fastest where trees exceed their limits, as those before did.
 };
 
+inline constexpr std::int32_t kLongCycles = -1;
+
 /// A request for trees of one sentence, and where they go.
 struct PopRequest {
   PopTables tables;
@@ -60,6 +62,9 @@ struct PopRequest {
   std::ptrdiff_t stride = 0;
   std::int32_t* roots = nullptr;   ///< [count]: the word that was sampled as the root, or 0.
   std::uint64_t* steps = nullptr;  ///< [count]: how many heads were popped or kept.
+  /// What kGiveUp knows of the trees before, and learns for those after, if not null: the word that
+  /// took too many heads, 0 if none did yet, or kLongCycles if all words together took too many.
+  std::int32_t* trap = nullptr;
 
   /// Trees first, ..., first + size - 1 of the request.
   PopRequest part(int first, int size) const {

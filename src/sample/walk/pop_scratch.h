@@ -13,8 +13,6 @@ struct PopScratch {
   Buffer<std::uint32_t> ahead;  ///< Draws of single words at greater depths.
   Buffer<std::uint64_t> depth;  ///< [n+1]: how many heads each word has lost.
   Buffer<std::int32_t> color;   ///< [n+1]: the path that led to each word.
-  /// The word on whose account a tree was given up last, perhaps in another sentence, or 0.
-  std::int32_t trap = 0;
 };
 
 }  // namespace taproot::detail

@@ -31,7 +31,7 @@ void expect_the_walk(const PopTables& tables, const WalkLimits& limits, int coun
   const StreamKey key = stream_key(5, 9);
   const auto samples = samples_from(first, count);
   const PoppedTrees expected = walked(tables, key, limits, samples);
-  static Workspace workspace;
+  Workspace workspace;
   everywhere([&] { expect_popped(tables, key, limits, samples, expected, workspace); });
 }
 

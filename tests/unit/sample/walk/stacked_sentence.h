@@ -89,7 +89,7 @@ inline PoppedTrees walked(const PopTables& tables, const StreamKey& key, const W
 
 inline PoppedTrees popped(const PopTables& tables, const StreamKey& key, const WalkLimits& limits,
                           const std::vector<std::uint32_t>& samples, PopWay way,
-                          Workspace& workspace) {
+                          Workspace& workspace, std::int32_t* trap = nullptr) {
   const int count = static_cast<int>(samples.size());
   PoppedTrees trees(tables.n, count);
   PopRequest request;
@@ -97,6 +97,7 @@ inline PoppedTrees popped(const PopTables& tables, const StreamKey& key, const W
   request.key = key;
   request.limits = limits;
   request.way = way;
+  request.trap = trap;
   request.count = count;
   request.samples = samples.data();
   request.heads = trees.heads.data();
@@ -111,14 +112,19 @@ inline PoppedTrees popped(const PopTables& tables, const StreamKey& key, const W
 inline constexpr PopWay kPopWays[] = {PopWay::kFastest, PopWay::kInRegisters, PopWay::kSingly,
                                       PopWay::kGiveUp};
 
-/// Pops in every way, and expects the trees of the definition. A workspace that remembers a trap
-/// serves the next sentence, too.
+/// Pops in every way and from every start, and expects the trees of the definition.
 inline void expect_popped(const PopTables& tables, const StreamKey& key, const WalkLimits& limits,
                           const std::vector<std::uint32_t>& samples, const PoppedTrees& expected,
                           Workspace& workspace) {
   for (const PopWay way : kPopWays) {
     EXPECT_EQ(popped(tables, key, limits, samples, way, workspace), expected)
         << tables.n << " words, " << samples.size() << " trees, way " << static_cast<int>(way);
+  }
+  for (const std::int32_t begin : {kLongCycles, 0, 1, (tables.n + 1) / 2, tables.n}) {
+    std::int32_t trap = begin;
+    EXPECT_EQ(popped(tables, key, limits, samples, PopWay::kGiveUp, workspace, &trap), expected)
+        << tables.n << " words, " << samples.size() << " trees, trap " << begin;
+    EXPECT_TRUE(trap >= kLongCycles && trap <= tables.n) << trap;
   }
 }
 
