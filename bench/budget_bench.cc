@@ -5,10 +5,11 @@
 // `elimination` per tree and for each rule the ratio to it, the share of walks given up and the
 // mean number of steps per word. All rules sample exactly, because they depend on nothing but how
 // many heads each word has taken, which is independent of the tree given the root (docs/math.md).
-// The rules are timed on a plain walk with a running number for its draws.
+// The rules are timed on a plain walk with a running number for its draws; the rule "auto" is what
+// the library does, which pops cycles.
 //
 // Usage: bench_budget [FAMILY [RULE...]], where FAMILY is a part of a name ("" for all) and a RULE
-// is STEPS:DEPTH as in struct Rule. With TRAINED=data the trained scores are timed, too.
+// is "auto", or STEPS:DEPTH as in struct Rule. With TRAINED=data the trained scores are timed, too.
 #include <time.h>
 
 #include <algorithm>
@@ -43,6 +44,7 @@ struct Rule {
   std::string name;
   int steps_per_word;
   int depth;
+  bool library() const { return name == "auto"; }
 };
 
 // The thread's own time, so that other work on the machine counts less.
@@ -82,6 +84,7 @@ class Sentence {
     }
     heads_.resize(words);
     state_.resize(words + 1);
+    sampler_.build(f_, Algorithm::kAuto, workspace_);
   }
 
   int n() const { return n_; }
@@ -89,6 +92,16 @@ class Sentence {
   void eliminate_tree(std::uint32_t sample) {
     Stream stream(detail::stream_key(1, 0), sample, detail::Purpose::kTree);
     elimination_.sample(0, stream, detail::Access::scratch(workspace_), heads_.data());
+  }
+
+  // Returns how many trees were given up.
+  std::uint64_t sample(std::uint32_t first, std::uint32_t count, std::uint64_t& steps) {
+    SampleStatistics statistics;
+    all_heads_.resize(heads_.size() * count);
+    sampler_.sample(0, {Algorithm::kAuto, 1, 0, first}, count, {all_heads_.data(), n_}, {},
+                    &statistics, workspace_);
+    steps += statistics.steps;
+    return statistics.fallbacks;
   }
 
   // Returns whether the walk was given up.
@@ -177,6 +190,8 @@ class Sentence {
   Factorization f_;
   Workspace workspace_;
   detail::EliminationSampler elimination_;
+  Sampler sampler_;
+  std::vector<std::int32_t> all_heads_;
   std::vector<std::uint32_t> root_planes_;
   std::vector<std::uint32_t> planes_;
   std::vector<std::int32_t> heads_;
@@ -215,7 +230,8 @@ void report(const std::string& family, std::vector<std::unique_ptr<Sentence>>& s
       const std::size_t r = (i + first) % rules.size();
       begin = now();
       for (auto& sentence : sentences) {
-        for (std::uint32_t s = 0; s < trees; ++s) {
+        if (rules[r].library()) given_up[r] += sentence->sample(first, trees, steps[r]);
+        for (std::uint32_t s = 0; s < trees && !rules[r].library(); ++s) {
           given_up[r] += sentence->walk_tree(rules[r], first + s, steps[r]) ? 1U : 0U;
         }
       }
@@ -249,13 +265,17 @@ int run(int argc, char** argv) {
   std::vector<Rule> rules;
   for (int i = 2; i < argc; ++i) {
     Rule rule{argv[i], 0, 0};
-    if (std::sscanf(argv[i], "%d:%d", &rule.steps_per_word, &rule.depth) != 2 || rule.depth > 127) {
-      std::fprintf(stderr, "bench_budget: '%s' is not STEPS:DEPTH\n", argv[i]);
+    const bool read =
+        std::sscanf(argv[i], "%d:%d", &rule.steps_per_word, &rule.depth) == 2 && rule.depth <= 127;
+    if (!read && !rule.library()) {
+      std::fprintf(stderr, "bench_budget: '%s' is neither auto nor STEPS:DEPTH\n", argv[i]);
       return 1;
     }
     rules.push_back(rule);
   }
-  if (rules.empty()) rules = {{"16:0", 16, 0}, {"4:0", 4, 0}, {"6:24", 6, 24}, {"9:24", 9, 24}};
+  if (rules.empty()) {
+    rules = {{"16:0", 16, 0}, {"4:0", 4, 0}, {"6:24", 6, 24}, {"9:24", 9, 24}, {"auto", 0, 0}};
+  }
   for (const RootRule root : {RootRule::kSingle, RootRule::kMulti}) {
     std::printf("\n%s-root\n\n| weights | elimination, us |", std::string(to_string(root)).c_str());
     for (const Rule& rule : rules) std::printf(" %s |", rule.name.c_str());

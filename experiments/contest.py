@@ -18,8 +18,8 @@ from without_replacement import SAMPLERS as WITHOUT_REPLACEMENT
 
 import taproot
 
-NUMPY, OURS = "NumPy", "taproot"
-STYLES = {NUMPY: "--", OURS: "-"}
+NUMPY, OURS, CPP = "NumPy", "taproot", "C++"
+STYLES = {NUMPY: "--", OURS: "-", CPP: ":"}
 Contender = tuple[str, str]  # (implementation, algorithm)
 Rows = list[dict[str, Any]]
 
@@ -64,7 +64,7 @@ def summarize(x: Experiment, rows: Rows, keys: Sequence[str], name: str = "algor
 
 
 def plot(axes: Any, rows: Rows, x: str, contenders: Iterable[Contender]) -> None:
-    """One line per contender: NumPy dashed, ours solid; quartiles over the cases as a band."""
+    """One line per contender: NumPy dashed, ours solid, walks in C++ dotted; quartiles over the cases as a band."""
     for contender in contenders:
         measured = times(rows, x, contender)
         low, middle, high = zip(*(quartiles(ms) for ms in measured.values()))

@@ -26,6 +26,12 @@ if [ -z "${PYTHON-}" ]; then
   { python3 -m venv $folder/environment && "$PYTHON" -m pip install "${options[@]}" . matplotlib; } >$log 2>&1 ||
     die "$(tail -n 40 $log)"
 fi
+# Popping is compared with walks in C++ (experiments/walks.py).
+if [ -z "${TAPROOT_BENCH_POP-}" ]; then
+  # shellcheck disable=SC2086
+  need_packages $BUILD_PACKAGES $BENCH_PACKAGES
+  { cmake --preset bench && cmake --build --preset bench --target bench_pop; } >$log 2>&1 || die "$(tail -n 40 $log)"
+fi
 "$PYTHON" -c 'import taproot, matplotlib' || die "$PYTHON has no taproot or no matplotlib"
 failed=()
 start=$SECONDS

@@ -8,6 +8,7 @@ from harness import Experiment
 from plots import plt, ticks
 from samplers import SAMPLERS, laplacian_hat
 from samplers import marginals as marginals_of_numpy
+from walks import CPP, WALKS, WAYS, Walks
 
 import taproot
 
@@ -18,6 +19,11 @@ CONTENDERS = [(NUMPY, name) for name in PAPER] + [(OURS, name) for name in (*PAP
 
 def rows_of(x):
     rng = np.random.default_rng(2)
+    with Walks() as walks:
+        yield from rows_beside(x, rng, walks)
+
+
+def rows_beside(x, rng, walks):
     for n in x.choose((5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100), (5, 20, 40)):
         for graph in range(x.choose(5, 1)):
             weights = uniform_weights(n, rng)
@@ -32,6 +38,8 @@ def rows_of(x):
             }
             for (implementation, name), ms in turn(contenders).items():
                 yield n, graph, implementation, name, ms
+            for way, (ms, _) in walks(scores, TREES).items():
+                yield n, graph, CPP, way, ms
 
 
 def check(x):
@@ -66,10 +74,14 @@ def main():
         if x.measure_only:
             return
         figure, axes = plt.subplots()
-        plot(axes, rows, "n", CONTENDERS)
+        plot(axes, rows, "n", [*CONTENDERS, *WALKS])
         axes.set(xlabel="words n", title=f"{TREES} trees, uniformly random weights")
         ticks(axes.xaxis, x.choose((5, 10, 20, 50, 100), (5, 20, 40)))
-        x.save(figure, "Time of 100 trees by the number of words, random weights: NumPy dashed, taproot solid")
+        x.save(
+            figure,
+            "Time of 100 trees by the number of words, random weights: NumPy dashed, taproot solid, "
+            "popping and walks in C++ dotted",
+        )
 
         lengths = sorted({row["n"] for row in rows})
         x.table(
@@ -79,6 +91,21 @@ def main():
         speed_ups = {name: ratios(rows, "n", (NUMPY, name), (OURS, name)) for name in PAPER}
         x.say("How many times as long NumPy takes as taproot on the same graph, median and quartiles over the graphs:")
         x.table(("n", *PAPER), ((n, *(shown(speed_ups[name][n]) for name in PAPER)) for n in lengths))
+        x.say(
+            "Popping beside walks: the trees of wilson-marginal in C++. Popping and the walk by its definition give "
+            "the same trees; the plain walk, taproot's before, draws other random numbers."
+        )
+        x.table(
+            ("n", *(f"{way}, ms" for way in WAYS), "popping / plain walk", "popping / by definition"),
+            (
+                (
+                    n,
+                    *(milliseconds(times(rows, "n", c)[n]) for c in WALKS),
+                    *(shown(ratios(rows, "n", WALKS[2], other)[n]) for other in WALKS[:2]),
+                )
+                for n in lengths
+            ),
+        )
         if faster(rows, NUMPY, "wilson-reject", "colbourn")[1]:
             x.say(
                 "In NumPy every step of a walk is a call of `rng.choice`, which costs more than its arithmetic; "
@@ -118,7 +145,8 @@ def report(x, rows, lengths):
         f"{holds}: {'; '.join(clauses)}. Ours are {min(of_all):.0f} to {max(of_all):.0f} times as fast as the same "
         f"algorithms in NumPy; `auto` takes {1 / best[lengths[-1]][1]:.2f} times the time of our wilson-marginal at "
         f"n = {lengths[-1]}, `elimination` "
-        f"{ratios(rows, 'n', (OURS, 'elimination'), (OURS, 'wilson-marginal'))[lengths[-1]][1]:.1f} times."
+        f"{ratios(rows, 'n', (OURS, 'elimination'), (OURS, 'wilson-marginal'))[lengths[-1]][1]:.1f} times. Popping "
+        f"takes {ratios(rows, 'n', WALKS[2], WALKS[0])[lengths[-1]][1]:.2f} times the time of the plain walk there."
     )
 
 

@@ -10,6 +10,7 @@ from harness import Experiment
 from plots import COLORS, plt, ticks
 from samplers import SAMPLERS, laplacian_hat
 from samplers import marginals as marginals_of_numpy
+from walks import CPP, WALKS, Walks
 
 import taproot
 
@@ -36,6 +37,11 @@ def sentences(x, treebank):
 
 def rows_of(x):
     rng = np.random.default_rng(3)
+    with Walks() as walks:
+        yield from rows_beside(x, rng, walks)
+
+
+def rows_beside(x, rng, walks):
     for treebank in TREEBANKS:
         for sentence, scores in enumerate(sentences(x, treebank)):
             weights = weights_of(scores)
@@ -48,9 +54,11 @@ def rows_of(x):
                 )
                 for implementation, name in CONTENDERS
             }
-            for _ in range(x.choose(3, 1)):
+            for _ in range(x.choose(2, 1)):
                 for (implementation, name), ms in turn(contenders).items():
                     yield treebank, sentence, len(scores) - 1, tries, work, implementation, name, ms
+                for way, (ms, _) in walks(scores, TREES).items():
+                    yield treebank, sentence, len(scores) - 1, tries, work, CPP, way, ms
 
 
 def expectations(scores):
@@ -107,7 +115,7 @@ def binned(rows):
 def plot_speed(figure, by_treebank):
     both = figure.subplots(1, 2, sharey=True)
     for axes, (treebank, title) in zip(both, TREEBANKS.items()):
-        plot(axes, by_treebank[treebank], "about", CONTENDERS)
+        plot(axes, by_treebank[treebank], "about", [*CONTENDERS, *WALKS])
         axes.set(xlabel="words n", title=title)
         ticks(axes.xaxis, (5, 10, 20, 50))
     both[1].set_ylabel("")
@@ -141,8 +149,9 @@ def plot_both(x, by_treebank):
     plot_work(below, by_treebank)
     x.save(
         figure,
-        "Above: time of 100 trees by the length of sentences, trained weights; NumPy dashed, taproot solid. Below: how "
-        "much longer WilsonReject takes than WilsonMarginal, by the expected steps of their walks",
+        "Above: time of 100 trees by the length of sentences, trained weights; NumPy dashed, taproot solid, "
+        "popping and walks in C++ dotted. Below: how much longer WilsonReject takes than WilsonMarginal, by the "
+        "expected steps of their walks",
     )
 
 
@@ -155,14 +164,19 @@ def main():
         if x.measure_only:
             return
         plot_both(x, by_treebank)
+        shown_contenders = [*CONTENDERS, *WALKS]
         for treebank, own in by_treebank.items():
             groups = dict.fromkeys(row["words"] for row in own)
-            of_group = {words: sum(row["words"] == words for row in own) // len(CONTENDERS) for words in groups}
+            of_group = {words: sum(row["words"] == words for row in own) // len(shown_contenders) for words in groups}
             x.say(f"{TREEBANKS[treebank]}, median milliseconds of {TREES} trees:")
             x.table(
-                ("words", "sentences", *(f"{name}, {implementation}" for implementation, name in CONTENDERS)),
+                ("words", "sentences", *(f"{name}, {implementation}" for implementation, name in shown_contenders)),
                 (
-                    (words, of_group[words], *(milliseconds(times(own, "words", c)[words]) for c in CONTENDERS))
+                    (
+                        words,
+                        of_group[words],
+                        *(milliseconds(times(own, "words", c)[words]) for c in shown_contenders),
+                    )
                     for words in groups
                 ),
             )
@@ -171,6 +185,7 @@ def main():
         for implementation in (NUMPY, OURS):
             pairs += [((implementation, slow), (implementation, "wilson-marginal")) for slow in PAPER[:2]]
         pairs += [((OURS, name), (OURS, "wilson-marginal")) for name in ("elimination", "auto")]
+        pairs += [(WALKS[2], other) for other in WALKS[:2]]
         x.table(
             ("", *TREEBANKS),
             (
@@ -214,13 +229,15 @@ def report(x, by_treebank):
     alike = [2 / 3 < reject["en_ewt", implementation] < 3 / 2 for implementation in (NUMPY, OURS)]
     holds = "holds" if all(alike) and min(colbourn) > 1 else "holds in part" if any(alike) else "does not hold"
     ours = [overall(own, (NUMPY, "wilson-marginal"), (OURS, "wilson-marginal"))[1] for own in by_treebank.values()]
+    popping = [overall(own, WALKS[2], WALKS[0])[1] for own in by_treebank.values()]
     x.verdict(
         f"{holds}: on English, with {tries['en_ewt']:.2f} expected tries (the paper: 1.06), wilson-reject takes "
         f"{reject['en_ewt', NUMPY]:.2f} times as long as wilson-marginal in NumPy and {reject['en_ewt', OURS]:.2f} "
         f"times in taproot; on Wolof, with {tries['wo_wtb']:.2f}, {reject['wo_wtb', NUMPY]:.2f} and "
         f"{reject['wo_wtb', OURS]:.2f} times (medians; single sentences up to {max(worst(by_treebank)):.0f} times). "
         f"Colbourn takes {min(colbourn):.1f} to {max(colbourn):.0f} times as long as either. Ours are "
-        f"{ours[0]:.0f} and {ours[1]:.0f} times as fast as NumPy (wilson-marginal, English and Wolof)."
+        f"{ours[0]:.0f} and {ours[1]:.0f} times as fast as NumPy (wilson-marginal, English and Wolof). From the scores "
+        f"on, popping takes {popping[0]:.2f} and {popping[1]:.2f} times the time of the plain walk in C++."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 import os
+import random
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -18,6 +19,7 @@ Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
 
 FLOAT64 = np.dtype(np.float64)
+INT32 = np.dtype(np.int32)
 _FLOATS = (FLOAT64, np.dtype(np.float32))
 
 
@@ -216,10 +218,17 @@ def as_count(k: Any, name: str = "k", below: int = 2**64) -> int:
     return count
 
 
+# Seeded by the system once per process, because asking it for each seed costs a system call. random.seed() does not
+# reach it.
+_fresh = random.Random()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_fresh.seed)
+
+
 def as_seed(seed: Any) -> int:
-    """64 bits: of the system's for None, of a NumPy source of randomness, or the integer itself."""
+    """64 bits: fresh ones for None, of a NumPy source of randomness, or the integer itself."""
     if seed is None:
-        return int.from_bytes(os.urandom(8), "little")
+        return _fresh.getrandbits(64)
     if isinstance(seed, np.random.Generator):
         return int(seed.integers(0, 2**64, dtype=np.uint64))
     if isinstance(seed, np.random.SeedSequence):

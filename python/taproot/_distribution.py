@@ -14,6 +14,7 @@ import numpy.typing as npt
 from . import _taproot
 from ._arrays import (
     FLOAT64,
+    INT32,
     Float64,
     Int32,
     as_count,
@@ -742,8 +743,8 @@ class DependencyTrees:
         """
         try:
             shape = (k, self._n) if self._single else (k, self._batch, self._n)
-            heads = np.empty(shape, np.int32)
-            labels = None if self._label_count is None else np.empty(shape, np.int32)
+            heads = np.empty(shape, INT32)
+            labels = None if self._label_count is None else np.empty(shape, INT32)
             number = seed if type(seed) is int else as_seed(seed)
             failures = self._core.sample(k, number, algorithm, step_limit, first_tree, heads, labels)
         except (OverflowError, TypeError, ValueError):
@@ -755,7 +756,8 @@ class DependencyTrees:
             raise
         if failures is not None:
             self._check(failures)
-        return self._trees(heads, labels)
+        # Most callers want one sentence's heads as they are, and a short call more than anything else.
+        return heads if labels is None and not self._arrangement.root else self._trees(heads, labels)
 
     def sample_without_replacement(
         self,

@@ -23,7 +23,7 @@ struct SampleScratch : StageScratch {
   Buffer<std::int32_t> un_elimination;  ///< The five integer arrays of UnEliminationScratch.
   Buffer<double> root_column;           ///< [4][ld]: a RootColumn, and a row of weights.
   Buffer<Wide> wide_root_column;        ///< The same over Wide.
-  PopScratch pop;                       ///< For walks whose heads are chosen ahead.
+  PopScratch pop;                       ///< For popping one cycle after the other.
   PathScratch path;                     ///< For deciding a tree head by head.
 
   Buffer<double> certainty;    ///< [ld]: how certain the head of each word is.

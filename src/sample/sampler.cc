@@ -113,6 +113,7 @@ void Sampler::Tables::pop_on_budget(detail::PopRequest& request, detail::Scratch
                                     SampleStatistics& statistics) const {
   request.limits = detail::WalkLimits::budget(n);
   detail::pop_trees(request, memory);
+  int given_up = 0;
   for (int t = 0; t < request.count; ++t) {
     ++statistics.tries;
     if (request.steps[t] != detail::kGivenUp) {
@@ -123,11 +124,14 @@ void Sampler::Tables::pop_on_budget(detail::PopRequest& request, detail::Scratch
     // it does depend on the root, which therefore stays.
     statistics.steps += request.limits.steps;
     ++statistics.fallbacks;
+    ++given_up;
     detail::Stream fresh =
         detail::Stream::of_many(request.key, request.samples[t], detail::Purpose::kFallback);
     elimination.sample(request.roots[t], fresh, memory, request.heads + t * request.stride);
     request.steps[t] = request.limits.steps;
   }
+  // The next trees of the sentence will probably be like these.
+  request.way = given_up == request.count ? detail::PopWay::kGiveUp : detail::PopWay::kFastest;
 }
 
 // Trees of a walk that is asked for by its name. wilson-reject tries again, on other stacks, until
@@ -199,16 +203,21 @@ std::size_t Sampler::sample(std::uint64_t id, const SampleOptions& options, std:
       memory.get<detail::SampleScratch>().heads.resize(n * std::min(group, count));
   std::uint32_t samples[detail::kMostPopped];
   std::int32_t roots[detail::kMostPopped];
-  std::uint64_t steps[detail::kMostPopped] = {};
-  detail::PopRequest request;
-  request.tables = t.walk.tables();
+  std::uint64_t steps[detail::kMostPopped];
+  steps[0] = 0;  // Of a tree without a walk.
+  std::int32_t trap = 0;
+  detail::PopRequest request{.tables = t.walk.tables(),
+                             .key = detail::stream_key(options.seed, id),
+                             .limits = {},
+                             .way = detail::PopWay::kFastest,
+                             .count = 0,
+                             .samples = samples,
+                             .heads = heads,
+                             .stride = static_cast<std::ptrdiff_t>(n),
+                             .roots = roots,
+                             .steps = steps,
+                             .trap = &trap};
   if (t.walks_from_a_root()) request.tables.root = t.root_table();
-  request.key = detail::stream_key(options.seed, id);
-  request.samples = samples;
-  request.heads = heads;
-  request.stride = static_cast<std::ptrdiff_t>(n);
-  request.roots = roots;
-  request.steps = steps;
   const std::size_t between = detail::trees_between_checks(n);
   SampleStatistics taken;
   std::size_t written = 0;

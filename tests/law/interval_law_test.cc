@@ -149,9 +149,24 @@ double event_coverage(const Trees& trees, const std::vector<Samples>& runs,
   return inside / static_cast<double>(runs.size());
 }
 
+// The same without sampling, for independent trees: the binomial law of an event of probability p.
+double exact_coverage(double p) {
+  double inside = 0;
+  double probability = std::pow(1 - p, kTrees);
+  for (std::size_t j = 0; j <= kTrees; ++j) {
+    std::vector<double> values(kTrees, 0);
+    std::fill_n(values.begin(), j, 1.0);
+    const Interval i = interval(values, 0.95, ValueKind::kEvent);
+    if (i.low <= p && p <= i.high) inside += probability;
+    probability *= static_cast<double>(kTrees - j) / static_cast<double>(j + 1) * p / (1 - p);
+  }
+  return inside;
+}
+
 // A share of 30 trees has few values, so no interval holds every probability exactly as often as it
-// says. On average over the edges of three words it does, unless the edges are too rare or too
-// frequent for 30 trees to say much.
+// says. On average over the edges it does, unless they are too rare or too frequent for 30 trees to
+// say much. With replacement, what it does for each is known exactly; samples must agree with that.
+// The edges of three of the five words are sampled, which takes long enough.
 TEST(EventIntervals, HoldAsOftenAsTheySayOnAverage) {
   for (const double sigma : {1.0, 2.0, 3.0}) {
     const Problem problem = oracle::gaussian(5, sigma, 3);
@@ -170,32 +185,41 @@ TEST(EventIntervals, HoldAsOftenAsTheySayOnAverage) {
         without.back().trees.emplace_back(drawn[i].begin(), drawn[i].end());
       }
     }
-    std::vector<std::function<bool(TreeView)>> events{
-        [](TreeView heads) { return depth(heads) > 3; }};
+    constexpr std::size_t kSampledWords = 3;
+    double exact_mean = 0;
+    double sampled_mean = 0;
+    double least = 1;
+    int exact_events = 0;
+    int sampled_events = 0;
+    const auto look_at = [&](const std::function<bool(TreeView)>& event, bool is_sampled) {
+      double p = 0;
+      for (const auto& [heads, probability] : trees) p += event(heads) ? probability : 0;
+      if (p <= 1.0 / kTrees || p >= 1 - 1.0 / kTrees) return;
+      const double exact = exact_coverage(p);
+      exact_mean += exact;
+      ++exact_events;
+      least = std::min(least, exact);
+      if (!is_sampled) return;
+      const double error = std::sqrt(exact * (1 - exact) / kRuns);
+      EXPECT_NEAR(event_coverage(trees, with, event), exact, 5.5 * error);
+      const double inside = event_coverage(trees, without, event);
+      sampled_mean += inside;
+      ++sampled_events;
+      least = std::min(least, inside);
+    };
+    look_at([](TreeView heads) { return depth(heads) > 3; }, true);
     for (std::int32_t h = 0; h <= 5; ++h) {
-      for (std::size_t m = 0; m < 3; ++m) {
-        const auto edge = [=](TreeView heads) { return heads[m] == h; };
-        double p = 0;
-        for (const auto& [heads, probability] : trees) p += edge(heads) ? probability : 0;
-        if (p > 1.0 / kTrees && p < 1 - 1.0 / kTrees) events.emplace_back(edge);
+      for (std::size_t m = 0; m < 5; ++m) {
+        look_at([=](TreeView heads) { return heads[m] == h; }, m < kSampledWords);
       }
     }
-    for (const bool replaced : {true, false}) {
-      double mean = 0;
-      double least = 1;
-      double most = 0;
-      for (const auto& event : events) {
-        const double inside = event_coverage(trees, replaced ? with : without, event);
-        mean += inside / static_cast<double>(events.size());
-        least = std::min(least, inside);
-        most = std::max(most, inside);
-      }
-      std::printf("sigma %g, %zu events, %s replacement: %.4f (%.4f to %.4f)\n", sigma,
-                  events.size(), replaced ? "with" : "without", mean, least, most);
-      // At sigma 3 intervals of so few trees are discrete: 0.940, give or take 0.002 by seed.
-      EXPECT_NEAR(mean, 0.95, 0.015);
-      EXPECT_GT(least, 0.87);
-    }
+    exact_mean /= exact_events;
+    sampled_mean /= sampled_events;
+    std::printf("sigma %g: with replacement %.5f (%d events), without %.4f (%d); the least %.4f\n",
+                sigma, exact_mean, exact_events, sampled_mean, sampled_events, least);
+    EXPECT_NEAR(exact_mean, 0.95, 0.01);
+    EXPECT_NEAR(sampled_mean, 0.95, 0.01);
+    EXPECT_GT(least, 0.87);
   }
 }
 

@@ -19,19 +19,40 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h: once per target.
 #include "hwy/highway.h"
+#include "sample/walk/cycles-inl.h"
 #include "sample/walk/registers-inl.h"
-#include "sample/walk/walk_ahead-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
+#if TAPROOT_POPS_IN_REGISTERS
+// Where registers are the faster way. They hold several short trees, so one tree alone wastes them;
+// and they pop the cycles of all words where two words alone show that a tree is given up.
+static bool registers_are_faster(const PopRequest& request) {
+  constexpr int kMostAlone = 7;
+  constexpr int kMostGivenUp = 15;
+  switch (request.way) {
+    case PopWay::kFastest:
+      return request.count > 1 || request.tables.n > kMostAlone;
+    case PopWay::kGiveUp:
+      return request.tables.n <= kMostGivenUp || has_long_cycles(request);
+    case PopWay::kInRegisters:
+      return true;
+    default:
+      return false;
+  }
+}
+#endif
+
 static void pop(const PopRequest& request, PopScratch& scratch, Interrupt* interrupt) {
   const int n = request.tables.n;
 #if TAPROOT_POPS_IN_REGISTERS
-  if (n <= 255) return pop_in_registers_by_length(request, scratch, interrupt);
+  if (n <= 255 && registers_are_faster(request)) {
+    return pop_in_registers_by_length(request, scratch, interrupt);
+  }
 #endif
-  if (n < kMostPacked) return walk_ahead<false>(request, scratch, interrupt);
-  walk_ahead<true>(request, scratch, interrupt);
+  if (n < kMostPacked) return pop_singly<false>(request, scratch, interrupt);
+  pop_singly<true>(request, scratch, interrupt);
 }
 
 }  // namespace taproot::detail::HWY_NAMESPACE

@@ -40,17 +40,31 @@ struct PopTables {
 inline constexpr int kMostPopped = 16;
 inline constexpr std::size_t kPopPadding = 16;
 
+/// In which order pop_trees() pops. The trees are the same, the time is not.
+enum class PopWay : std::uint8_t {
+  kFastest,      ///< The faster of the next two for so many words and trees.
+  kInRegisters,  ///< All cycles at once, in rounds; kSingly where the processor cannot.
+  kSingly,       ///< One cycle after the other.
+  kGiveUp        ///< As is fastest where trees exceed their limits, as those before did.
+};
+
+inline constexpr std::int32_t kLongCycles = -1;
+
 /// A request for trees of one sentence, and where they go.
 struct PopRequest {
   PopTables tables;
   StreamKey key{};
   WalkLimits limits;
+  PopWay way = PopWay::kFastest;
   int count = 0;                           ///< At most kMostPopped.
   const std::uint32_t* samples = nullptr;  ///< [count]
   std::int32_t* heads = nullptr;           ///< The head of word m of tree t: [t * stride + m - 1].
   std::ptrdiff_t stride = 0;
   std::int32_t* roots = nullptr;   ///< [count]: the word that was sampled as the root, or 0.
   std::uint64_t* steps = nullptr;  ///< [count]: how many heads were popped or kept.
+  /// What kGiveUp knows of the trees before, and learns for those after, if not null: the word that
+  /// took too many heads, 0 if none did yet, or kLongCycles if all words together took too many.
+  std::int32_t* trap = nullptr;
 
   /// Trees first, ..., first + size - 1 of the request.
   PopRequest part(int first, int size) const {
@@ -67,8 +81,8 @@ struct PopRequest {
 /// The steps of a tree that was given up.
 inline constexpr std::uint64_t kGivenUp = ~std::uint64_t{0};
 
-/// Samples the trees of Walk::run() by popping all cycles at once, in rounds, with the random
-/// numbers in vectors. A tree that is given up is written, too, but has no meaning.
+/// Samples the trees of walk_simply() by popping cycles, with the random numbers in vectors. A tree
+/// that is given up is written, too, but has no meaning.
 void pop_trees(const PopRequest& request, Scratch& scratch);
 
 }  // namespace taproot::detail

@@ -11,9 +11,9 @@
 #endif
 
 #include "hwy/highway.h"
+#include "sample/walk/cycles-inl.h"
 #include "sample/walk/permute-inl.h"
 #include "sample/walk/pop.h"
-#include "sample/walk/walk_ahead-inl.h"
 
 #if TAPROOT_POPS_IN_REGISTERS
 #include <bit>
@@ -349,14 +349,14 @@ class Registers {
   uint64_t root_[kRegisters];
 };
 
-// Trees that outlive the registers are left to walk_ahead().
+// Trees that outlive the registers are left to pop_singly().
 template <int kTrees, int kRegisters>
 static void pop_in_registers(const PopRequest& r, PopScratch& scratch, Interrupt* interrupt) {
   for (int t = 0; t < r.count; t += kTrees) {
     const int size = r.count - t < kTrees ? r.count - t : kTrees;
     if (Registers<kTrees, kRegisters>(r.part(t, size)).sample()) continue;
     for (int i = t; i < t + size; ++i) {
-      if (r.steps[i] == kUnfinished) walk_ahead<false>(r.part(i, 1), scratch, interrupt);
+      if (r.steps[i] == kUnfinished) pop_singly<false>(r.part(i, 1), scratch, interrupt);
     }
   }
 }

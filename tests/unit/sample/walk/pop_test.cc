@@ -32,10 +32,7 @@ void expect_the_walk(const PopTables& tables, const WalkLimits& limits, int coun
   const auto samples = samples_from(first, count);
   const PoppedTrees expected = walked(tables, key, limits, samples);
   Workspace workspace;
-  everywhere([&] {
-    EXPECT_EQ(popped(tables, key, limits, samples, workspace), expected)
-        << tables.n << " words, " << count << " trees";
-  });
+  everywhere([&] { expect_popped(tables, key, limits, samples, expected, workspace); });
 }
 
 TEST(Pop, GivesTheTreesOfTheWalkAtEveryLength) {
@@ -170,8 +167,7 @@ TEST(Pop, ChoicesThatTheHighHalfLeavesOpenAreTheWalks) {
       const WalkLimits limits{static_cast<std::uint64_t>(30 * n), 60};
       const PoppedTrees expected = walked(tables, key, limits, samples);
       Workspace workspace;
-      everywhere(
-          [&] { EXPECT_EQ(popped(tables, key, limits, samples, workspace), expected) << n; });
+      everywhere([&] { expect_popped(tables, key, limits, samples, expected, workspace); });
     }
   }
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "property/check.h"
@@ -12,8 +15,11 @@ namespace taproot::detail {
 /// The alias tables of a problem, and trees of it by the definition and by popping.
 class StackedSentence {
  public:
-  StackedSentence(const oracle::Problem& problem, oracle::Root root) : f_(factored(problem, root)) {
-    const bool single = root == oracle::Root::kSingle;
+  StackedSentence(const oracle::Problem& problem, oracle::Root root)
+      : StackedSentence(factored(problem, root)) {}
+
+  explicit StackedSentence(Factorization f) : f_(std::move(f)) {
+    const bool single = f_.root_rule() == RootRule::kSingle;
     walk_.build(Access::data(f_), !single, Access::scratch(workspace_));
     tables_ = walk_.tables();
     if (!single) return;
@@ -82,13 +88,16 @@ inline PoppedTrees walked(const PopTables& tables, const StreamKey& key, const W
 }
 
 inline PoppedTrees popped(const PopTables& tables, const StreamKey& key, const WalkLimits& limits,
-                          const std::vector<std::uint32_t>& samples, Workspace& workspace) {
+                          const std::vector<std::uint32_t>& samples, PopWay way,
+                          Workspace& workspace, std::int32_t* trap = nullptr) {
   const int count = static_cast<int>(samples.size());
   PoppedTrees trees(tables.n, count);
   PopRequest request;
   request.tables = tables;
   request.key = key;
   request.limits = limits;
+  request.way = way;
+  request.trap = trap;
   request.count = count;
   request.samples = samples.data();
   request.heads = trees.heads.data();
@@ -98,6 +107,25 @@ inline PoppedTrees popped(const PopTables& tables, const StreamKey& key, const W
   pop_trees(request, Access::scratch(workspace));
   trees.forget_given_up(tables.n);
   return trees;
+}
+
+inline constexpr PopWay kPopWays[] = {PopWay::kFastest, PopWay::kInRegisters, PopWay::kSingly,
+                                      PopWay::kGiveUp};
+
+/// Pops in every way and from every start, and expects the trees of the definition.
+inline void expect_popped(const PopTables& tables, const StreamKey& key, const WalkLimits& limits,
+                          const std::vector<std::uint32_t>& samples, const PoppedTrees& expected,
+                          Workspace& workspace) {
+  for (const PopWay way : kPopWays) {
+    EXPECT_EQ(popped(tables, key, limits, samples, way, workspace), expected)
+        << tables.n << " words, " << samples.size() << " trees, way " << static_cast<int>(way);
+  }
+  for (const std::int32_t begin : {kLongCycles, 0, 1, (tables.n + 1) / 2, tables.n}) {
+    std::int32_t trap = begin;
+    EXPECT_EQ(popped(tables, key, limits, samples, PopWay::kGiveUp, workspace, &trap), expected)
+        << tables.n << " words, " << samples.size() << " trees, trap " << begin;
+    EXPECT_TRUE(trap >= kLongCycles && trap <= tables.n) << trap;
+  }
 }
 
 }  // namespace taproot::detail
