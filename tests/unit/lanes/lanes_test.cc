@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "core/format.h"
+#include "core/ln2.h"
 #include "core/random.h"
 #include "eliminate/factor_data.h"
 #include "property/check.h"
