@@ -287,15 +287,21 @@ class LogPartition(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, scores: Tensor, kind: int, check: bool) -> Any:
         log_z, p = _log_partition_at_once(scores, kind, check, True)
+        assert p is not None
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(scores, None, None, p, None)
         ctx.kind, ctx.marginals, ctx.eager, ctx.trees = kind, True, True, None
+        ctx.memory = p.detach()  # For the usual step back; unpacking what was saved takes longer than the rest of it.
         return log_z, p
 
     @staticmethod
     def backward(ctx: Any, of_log_z: Tensor | None, of_marginals: Tensor | None) -> Any:
         if of_log_z is of_marginals is None:
             return None, None, None
+        memory = ctx.memory
+        if of_marginals is None and memory is not None and _is_last_use(of_log_z):
+            ctx.memory = None
+            return _scaled(of_log_z, memory), None, None
         return _infer_backward(ctx, of_log_z, of_marginals, None)[0], None, None
 
 

@@ -56,6 +56,17 @@ ScaledProduct product_of_pivots(const NodeVectors& pivot, size_t lane, size_t n)
   return z;
 }
 
+// Has the caller's memory fetched, which is seldom in a cache, while the gradient is computed.
+HWY_INLINE void fetch_output(const EdgeMatrix* out, const size_t* nodes) {
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    if (out[lane].data == nullptr) continue;
+    for (size_t h = 0; h < nodes[lane]; ++h) {
+      const double* row = out[lane].data + static_cast<std::ptrdiff_t>(h) * out[lane].head_stride;
+      for (size_t m = 0; m < nodes[lane]; m += kBlock) hwy::Prefetch(row + m);
+    }
+  }
+}
+
 // Up to kLanes sentences.
 void answer_lanes(LaneSentence* sentences, size_t count, RootRule root, bool marginals,
                   Scratch& scratch) {
@@ -119,6 +130,7 @@ void answer_lanes(LaneSentence* sentences, size_t count, RootRule root, bool mar
     any = true;
   }
   if (!any) return;
+  fetch_output(out, nodes);
   LaneReversePass(matrix, inverse, n, single, second).run();
   order.to_marginals(second);
   const size_t room = room_to_write(n);

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "hwy/cache_control.h"
 #include "lanes/cells-inl.h"
 #include "scores/rows-inl.h"
 #include "scores/weights-inl.h"
@@ -137,6 +138,16 @@ class LaneScores {
   HWY_ALIGN double furthest_scale[kLanes];
 
  private:
+  // Has a row fetched, which is seldom in a cache, if there is one.
+  static constexpr size_t kRowsAhead = 3;
+  HWY_INLINE void fetch_row(size_t h) const {
+    for (const LaneSource& s : source_) {
+      if (h > s.words) continue;
+      const double* row = s.scores + static_cast<std::ptrdiff_t>(h) * s.stride;
+      for (size_t m = 0; m <= s.words; m += kBlock) hwy::Prefetch(row + m);
+    }
+  }
+
   // kLanes scores of a row, of nodes from m on. The row has `count` nodes, and it does not read
   // beyond them, because the caller's array may end there.
   static HWY_INLINE V part(const double* row, size_t m, size_t count) {
@@ -159,6 +170,7 @@ class LaneScores {
       rows[lane] = has_row ? s.scores + static_cast<std::ptrdiff_t>(h) * s.stride : nullptr;
       counts[lane] = has_row ? s.words + 1 : 0;
     }
+    fetch_row(h + kRowsAhead);
     double* to = cells_.at(h, 0);
     for (size_t m = 0; m <= n; m += kLanes) {
       V square[kLanes];
