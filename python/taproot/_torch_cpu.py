@@ -45,8 +45,9 @@ def infer_at_once(scores: Tensor, kind: int, marginals: bool) -> tuple[Tensor, T
     p = scores.new_empty((size, side, side), dtype=torch.float64) if marginals else None
     is_double = scores.dtype is torch.float64
     address = 0 if p is None else p.data_ptr()
-    strides = scores.stride()
-    if not _taproot.cpu_infer(scores.data_ptr(), is_double, size, side - 1, *strides, kind, log_z.data_ptr(), address):
+    by_sentence, by_head, by_modifier = scores.stride()
+    where = (scores.data_ptr(), is_double, size, side - 1, by_sentence, by_head, by_modifier)
+    if not _taproot.cpu_infer(*where, kind, log_z.data_ptr(), address):
         return None
     if is_double:
         return log_z, p
