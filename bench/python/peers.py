@@ -10,6 +10,7 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -70,13 +71,27 @@ def times_of(functions: list[Callable[[], object]], rounds: int = ROUNDS, most_s
     return [statistics.median(times) for times in taken]
 
 
+class Nothing(torch.autograd.Function):
+    """What PyTorch takes for a step of any function from scores to numbers per sentence."""
+
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor) -> Tensor:
+        ctx.save_for_backward(torch.empty_like(scores))
+        return scores.new_empty(scores.shape[:-2])
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return ctx.saved_tensors[0]
+
+
 def main() -> None:
     threads = taproot.get_num_threads()
     torch.set_num_threads(threads)
     print(f"torch {torch.__version__}, torch-struct 0.5, {threads} threads; ms, medians of {ROUNDS * CALLS};", end=" ")
     print("in brackets: times slower than taproot\n")
-    print("| task | n | B | taproot | torch-struct, float32 | plain torch, float64 | largest difference |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    print("The floor is a gradient through a function that does nothing.\n")
+    print("| task | n | B | taproot | torch-struct, float32 | plain torch, float64 | floor | largest difference |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for n, batch in SIZES:
         scores = torch.tensor(np.random.default_rng(n).normal(size=(batch, n + 1, n + 1)))
         theirs = without_root(scores).float()
@@ -104,7 +119,9 @@ def main() -> None:
                 answers = [without_root(answers[0]), answers[1], without_root(answers[2])]
             apart = [float((a - answers[0]).abs().max() / answers[0].abs().max()) for a in answers]
             assert apart[1] < 1e-4 and apart[2] < 1e-9, (name, n, apart)
-            ours, struct, plain = times_of(list(functions))
+            is_gradient = answers[0].ndim == 3
+            floor: Callable[[], Tensor] = lambda: gradient(Nothing.apply, scores)  # noqa: B023, E731
+            ours, struct, plain, *floors = times_of([*functions, floor] if is_gradient else list(functions))
             row = [
                 name,
                 n,
@@ -112,8 +129,28 @@ def main() -> None:
                 f"{ours:.3f}",
                 f"{struct:.2f} ({struct / ours:.1f})",
                 f"{plain:.2f} ({plain / ours:.1f})",
+                f"{floors[0]:.3f}" if floors else "",
             ]
             print("| " + " | ".join(map(str, row)) + f" | {apart[1]:.0e}, {apart[2]:.0e} |")
+
+
+def short_batch(n: int = 25, batch: int = 1024) -> None:
+    """A batch of short sentences on one thread; bench_lanes has the time of one sentence again and again."""
+    taproot.set_num_threads(1)
+    scores = np.random.default_rng(0).normal(size=(batch, n + 1, n + 1))
+    tasks: list[tuple[str, Callable[[taproot.DependencyTrees], Any]]] = [
+        ("log-partition", lambda d: d.log_partition()),
+        ("marginals", lambda d: d.marginals()),
+    ]
+    print(f"\n{batch} sentences of {n} words, one thread, us per sentence (median, fastest call):\n")
+    for name, ask in tasks:
+        assert np.array_equal(ask(taproot.DependencyTrees(scores))[0], ask(taproot.DependencyTrees(scores[0])))
+        taken = []
+        for _ in range(300):
+            start = time.perf_counter()
+            ask(taproot.DependencyTrees(scores, copy=False))
+            taken.append(1e6 * (time.perf_counter() - start) / batch)
+        print(f"{name}: {statistics.median(taken):.2f}, {min(taken):.2f}")
 
 
 def synjax(gradient_too: bool) -> Callable[[Tensor], Callable[[], Tensor]] | None:
@@ -176,6 +213,7 @@ def projective() -> None:
 
 if __name__ == "__main__":
     main()
+    short_batch()
     projective()
     if taproot.cuda_available() and torch.cuda.is_available():
         import peers_cuda

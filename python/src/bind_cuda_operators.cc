@@ -7,6 +7,7 @@
 
 #include "gil.h"
 #include "module.h"
+#include "operator_arguments.h"
 #include "taproot/cuda.h"
 
 namespace nb = nanobind;
@@ -14,18 +15,7 @@ namespace nb = nanobind;
 namespace taproot::python {
 namespace {
 
-using Address = std::uintptr_t;
-
-template <typename T = void>
-T* at(Address address) {
-  return reinterpret_cast<T*>(address);
-}
-
-// The root rule and the family of trees in one number, as in _torch_operators.kind_of().
-constexpr int kMulti = 1;
-constexpr int kProjective = 2;
-
-// Scores, with lengths at `words`, or 0. The bits of `kind` are kMulti and kProjective.
+// Scores, with lengths at `words`, or 0.
 CudaScores scores_at(Address data, bool is_double, std::size_t size, int max_n,
                      std::ptrdiff_t sentence_stride, std::ptrdiff_t head_stride,
                      std::ptrdiff_t modifier_stride, Address words, int kind) {
@@ -38,8 +28,8 @@ CudaScores scores_at(Address data, bool is_double, std::size_t size, int max_n,
   scores.head_stride = head_stride;
   scores.modifier_stride = modifier_stride;
   scores.lengths = at<const std::int32_t>(words);
-  scores.root = (kind & kMulti) != 0 ? RootRule::kMulti : RootRule::kSingle;
-  scores.family = (kind & kProjective) != 0 ? TreeFamily::kProjective : TreeFamily::kAll;
+  scores.root = root_of(kind);
+  scores.family = family_of(kind);
   return scores;
 }
 

@@ -26,6 +26,7 @@ NB_MODULE(_taproot, m) {
   init_iterator(m);
   init_estimate(m);
   init_files(m);
+  init_cpu_operators(m);
   init_cuda(m);
   init_cuda_operators(m);
   init_jax(m);

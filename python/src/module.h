@@ -11,6 +11,7 @@ void init_dependency_trees(nanobind::module_& m);
 void init_iterator(nanobind::module_& m);
 void init_estimate(nanobind::module_& m);
 void init_files(nanobind::module_& m);
+void init_cpu_operators(nanobind::module_& m);
 void init_cuda(nanobind::module_& m);
 void init_cuda_operators(nanobind::module_& m);
 void init_jax(nanobind::module_& m);

@@ -159,6 +159,8 @@ class ConlluWriter:
 
 def evaluate(heads: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)] | None, gold_labels: Annotated[NDArray[numpy.int32], dict(order='C', device='cpu', writable=False)] | None) -> tuple[int, int, int, int, int]: ...
 
+def cpu_infer(arg0: int, arg1: bool, arg2: int, arg3: int, arg4: int, arg5: int, arg6: int, arg7: int, arg8: int, arg9: int, /) -> bool: ...
+
 def cuda_available() -> bool:
     """Whether this build has CUDA and this machine a device for it."""
 

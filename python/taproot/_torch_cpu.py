@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from . import _distribution
+from . import _distribution, _taproot
 from ._distribution import Root
 
 
@@ -33,6 +33,25 @@ def flat_matrices(scores: Tensor, name: str, axes: int = 2) -> np.ndarray[Any, A
 
 # log Z, marginals and log p; None is what was not asked for.
 Answers = tuple[Tensor, Tensor | None, Tensor | None]
+
+
+def infer_at_once(scores: Tensor, kind: int, marginals: bool) -> tuple[Tensor, Tensor | None] | None:
+    """log Z (B) and marginals of dense float32 or float64 scores (B, N+1, N+1), or None if a sentence has no answer.
+
+    The same numbers as those of a ``CpuTrees``, which would keep what is found, for less than half of its cost.
+    """
+    size, side, _ = scores.shape
+    log_z = scores.new_empty(size, dtype=torch.float64)
+    p = scores.new_empty((size, side, side), dtype=torch.float64) if marginals else None
+    is_double = scores.dtype is torch.float64
+    address = 0 if p is None else p.data_ptr()
+    by_sentence, by_head, by_modifier = scores.stride()
+    where = (scores.data_ptr(), is_double, size, side - 1, by_sentence, by_head, by_modifier)
+    if not _taproot.cpu_infer(*where, kind, log_z.data_ptr(), address):
+        return None
+    if is_double:
+        return log_z, p
+    return log_z.to(scores.dtype), None if p is None else p.to(scores.dtype)
 
 
 class CpuTrees:

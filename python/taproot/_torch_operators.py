@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from ._distribution import Root
-from ._torch_cpu import Answers, CpuTrees
+from ._torch_cpu import Answers, CpuTrees, infer_at_once
 from ._torch_cuda import CudaTrees, root_and_family
 
 Trees = CpuTrees | CudaTrees
@@ -65,7 +65,7 @@ def _is_last_use(grad: Tensor) -> bool:
 
     On a device the distribution may share them.
     """
-    if grad.device.type != "cpu" or torch.is_grad_enabled():
+    if not grad.is_cpu or torch.is_grad_enabled():
         return False
     return not (is_traced() or _graph_is_kept() or _is_batched(grad))
 
@@ -270,6 +270,60 @@ infer = Operator(
     _infer_backward,
     _infer_over_batch,
 )
+
+
+# The same for a training step on the CPU that asks for log Z alone. Sentences of ten words take less time than the
+# layers in between, so this goes from the scores to the library in one step.
+
+
+def _log_partition_at_once(scores: Tensor, kind: int, check: bool, marginals: bool) -> tuple[Tensor, Tensor | None]:
+    found = infer_at_once(scores, kind, marginals)
+    return factor(scores, None, kind, check).infer(None, marginals)[:2] if found is None else found
+
+
+class LogPartition(torch.autograd.Function):
+    """log Z (B) and marginals of plain scores (B, N+1, N+1); see ``plain_log_partition``."""
+
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, kind: int, check: bool) -> Any:
+        log_z, p = _log_partition_at_once(scores, kind, check, True)
+        assert p is not None
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(scores, None, None, p, None)
+        ctx.kind, ctx.marginals, ctx.eager, ctx.trees = kind, True, True, None
+        ctx.memory = p.detach()  # For the usual step back; unpacking what was saved takes longer than the rest of it.
+        return log_z, p
+
+    @staticmethod
+    def backward(ctx: Any, of_log_z: Tensor | None, of_marginals: Tensor | None) -> Any:
+        if of_log_z is of_marginals is None:
+            return None, None, None
+        memory = ctx.memory
+        if of_marginals is None and memory is not None and _is_last_use(of_log_z):
+            ctx.memory = None
+            return _scaled(of_log_z, memory), None, None
+        return _infer_backward(ctx, of_log_z, of_marginals, None)[0], None, None
+
+
+_PLAIN_TYPES = (Tensor, torch.nn.Parameter)
+_PLAIN_DTYPES = (torch.float64, torch.float32)
+
+
+def plain_log_partition(scores: Any, root: Any, projective: Any, check: Any) -> Tensor | None:
+    """log Z (B), or None if this is not about dense scores (B, N+1, N+1) in memory, or if an argument is wrong."""
+    if is_traced() or type(scores) not in _PLAIN_TYPES or not scores.is_cpu or scores.dtype not in _PLAIN_DTYPES:
+        return None
+    shape = scores.shape
+    if len(shape) != 3 or shape[1] != shape[2] or shape[2] == 0 or scores.layout is not torch.strided:
+        return None
+    if scores.is_neg() or (root != "single" and root != "multi") or not isinstance(projective, bool):
+        return None
+    kind = kind_of(root, projective)
+    raises = check is None or bool(check)
+    if scores.requires_grad and torch.is_grad_enabled():
+        found: Tensor = LogPartition.apply(scores, kind, raises)[0]
+        return found
+    return _log_partition_at_once(scores, kind, raises, False)[0]
 
 
 # log_prob(scores, heads, words, kind, slope): log p (...) of one tree per sentence, heads (..., N), and, if there will

@@ -47,6 +47,7 @@ from ._results import BestTrees, LabeledTrees
 from ._tensors import WithoutReplacementSample
 from ._torch_cpu import as_numpy
 from ._torch_cuda import release_memory
+from ._torch_operators import plain_log_partition
 from ._torch_sentences import Sentences
 from ._torch_tree import is_projective, is_tree
 
@@ -85,6 +86,10 @@ def log_partition(
     check: bool | None = None,
 ) -> Tensor:
     """log Z, shape (...). Twice differentiable; its gradient is ``marginals``."""
+    if lengths is constraints is label_scores is None and layout == "head-dependent":
+        found = plain_log_partition(scores, root, projective, check)
+        if found is not None:
+            return found
     return Sentences(scores, lengths, root, constraints, label_scores, layout, check, projective).log_partition()
 
 

@@ -22,7 +22,10 @@ using Clock = std::chrono::steady_clock;
 
 // Waking a thread takes tens of microseconds, as long as many a batch. So a thread that has nothing
 // to do looks for work for a while before it sleeps, and so does a caller for the end of a loop.
+// From kSpin on it lets others go first: between two calls for short sentences, a step of PyTorch
+// takes longer than that, and its own threads may want the core.
 constexpr std::chrono::microseconds kSpin{60};
+constexpr std::chrono::microseconds kYield{300};
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -34,13 +37,17 @@ void relax() {
 
 template <typename Condition>
 bool spin_until(Condition&& condition) {
-  const auto end = Clock::now() + kSpin;
+  const auto begin = Clock::now();
   do {
     for (int i = 0; i < 64; ++i) {
       if (condition()) return true;
       relax();
     }
-  } while (Clock::now() < end);
+  } while (Clock::now() < begin + kSpin);
+  do {
+    if (condition()) return true;
+    std::this_thread::yield();
+  } while (Clock::now() < begin + kYield);
   return condition();
 }
 

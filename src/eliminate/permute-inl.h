@@ -53,6 +53,15 @@ HWY_INLINE void heads_by_position(const double* matrix, size_t ld, size_t n,
   }
 }
 
+// A marginal from the weight of its edge and the derivative of log Z in that weight.
+template <typename Tag>
+HWY_INLINE hn::Vec<Tag> marginal(Tag d, hn::Vec<Tag> weight, hn::Vec<Tag> gradient) {
+  const auto one = hn::Set(d, 1.0);
+  const auto p = hn::Mul(weight, gradient);
+  const auto below_one = hn::IfThenElse(hn::Gt(p, one), one, p);  // A minimum would hide NaN.
+  return hn::IfThenZeroElse(hn::Lt(p, hn::Zero(d)), below_one);
+}
+
 // out[i][m] = weights[i][m] * gradient[position[m]][column + i] for i < count <= kBlock and m <= n,
 // or the nearest probability. weights[i] and out[i] are rows of heads in sentence order. The block
 // of columns of the gradient, which has rows of ld, is first transposed into `transposed`, which
@@ -62,14 +71,11 @@ HWY_INLINE void multiply_heads(const double* gradient, size_t ld, size_t n, cons
                                size_t transposed_ld, double* const* out, size_t count) {
   heads_by_position(gradient, ld, n, position, column, transposed, transposed_ld);
   const D d;
-  const V one = hn::Set(d, 1.0);
   for (size_t i = 0; i < count; ++i) {
     const double* HWY_RESTRICT w = weights[i];
     const double* HWY_RESTRICT g = transposed + i * transposed_ld;
     const auto multiply = [&](size_t m) HWY_ATTR {
-      const V p = hn::Mul(hn::LoadU(d, w + m), hn::LoadU(d, g + m));
-      const V below_one = hn::IfThenElse(hn::Gt(p, one), one, p);  // A minimum would hide NaN.
-      hn::StoreU(hn::IfThenZeroElse(hn::Lt(p, hn::Zero(d)), below_one), d, out[i] + m);
+      hn::StoreU(marginal(d, hn::LoadU(d, w + m), hn::LoadU(d, g + m)), d, out[i] + m);
     };
     if (n + 1 < kLanes) {
       for (size_t m = 0; m <= n; ++m) out[i][m] = nearest_probability(w[m] * g[m]);

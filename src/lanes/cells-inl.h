@@ -9,6 +9,7 @@
 #define TAPROOT_LANES_CELLS_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstddef>
 
 #include "core/simd-inl.h"
@@ -31,6 +32,37 @@ struct Cells {
   double* at(size_t m, size_t h) const { return data + (m * ld + h) * kLanes; }
   V get(size_t m, size_t h) const { return hn::Load(D(), at(m, h)); }
   void set(size_t m, size_t h, V value) const { hn::Store(value, D(), at(m, h)); }
+};
+
+// The same with at most four sentences in a cell, and the cells of the other four behind all of
+// these: half of them fits into the first cache, where they are read at random.
+struct PartCells {
+  double* data;
+  size_t ld;    // In cells.
+  size_t size;  // Of a part, in doubles.
+
+  static constexpr size_t kWidth = kLanes < 4 ? kLanes : 4;
+
+  double* at(size_t h, size_t m) const { return data + (h * ld + m) * kWidth; }
+  double* of_lane(size_t h, size_t m, size_t lane) const {
+    return at(h, m) + lane / kWidth * size + lane % kWidth;
+  }
+#if HWY_MAX_BYTES >= 64
+  using DPart = hn::Half<D>;
+  V get(size_t h, size_t m) const {
+    const DPart part;
+    return hn::Combine(D(), hn::Load(part, at(h, m) + size), hn::Load(part, at(h, m)));
+  }
+  void set(size_t h, size_t m, V value) const {
+    const DPart part;
+    hn::Store(hn::LowerHalf(part, value), part, at(h, m));
+    hn::Store(hn::UpperHalf(part, value), part, at(h, m) + size);
+  }
+#else
+  using DPart = D;
+  V get(size_t h, size_t m) const { return hn::Load(D(), at(h, m)); }
+  void set(size_t h, size_t m, V value) const { hn::Store(value, D(), at(h, m)); }
+#endif
 };
 
 // One vector for each node, rounded up to whole blocks.
@@ -84,6 +116,36 @@ HWY_INLINE void transpose_lanes(V* v) {
   static_cast<void>(v);  // A single lane.
 #endif
 }
+
+// Writes the cells of the sentences whose out is not null, with the numbers of their nodes. A
+// sentence is collected in `found` first, which has `room` for each: the caller's memory is seldom
+// in a cache and best written in its order.
+template <typename AnyCells>
+HWY_INLINE void write_cells(const size_t* nodes, const EdgeMatrix* out, size_t n,
+                            const AnyCells& cells, double* found, size_t room) {
+  for (size_t h = 0; h <= n; ++h) {
+    for (size_t m = 0; m <= n; m += kLanes) {
+      V square[kLanes];
+      for (size_t s = 0; s < kLanes; ++s) square[s] = cells.get(h, m + s);
+      transpose_lanes(square);
+      for (size_t lane = 0; lane < kLanes; ++lane) {
+        // What is written beyond the end of a row is overwritten by the next one.
+        if (h >= nodes[lane] || m >= nodes[lane]) continue;
+        hn::StoreU(square[lane], D(), found + lane * room + h * nodes[lane] + m);
+      }
+    }
+  }
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    if (out[lane].data == nullptr) continue;
+    const double* from = found + lane * room;
+    for (size_t h = 0; h < nodes[lane]; ++h) {
+      std::copy_n(from + h * nodes[lane], nodes[lane],
+                  out[lane].data + static_cast<std::ptrdiff_t>(h) * out[lane].head_stride);
+    }
+  }
+}
+// How much room a sentence of n words needs there.
+inline size_t room_to_write(size_t n) { return (n + 1) * (n + 1) + kLanes; }
 
 }  // namespace taproot::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -91,34 +91,6 @@ HWY_NOINLINE void fill_seeds(const LaneChart* charts, const ChartCells& c, V z,
   }
 }
 
-// Writes the cells of the sentences whose out is not null. A sentence is collected in `found`
-// first, because the caller's memory is seldom in a cache and best written in its order.
-HWY_NOINLINE void write_charts(const LaneChart* charts, const EdgeMatrix* out, size_t n,
-                               const Cells& cells, double* found, size_t size) {
-  for (size_t h = 0; h <= n; ++h) {
-    for (size_t m = 0; m <= n; m += kLanes) {
-      V square[kLanes];
-      for (size_t s = 0; s < kLanes; ++s) square[s] = cells.get(h, m + s);
-      transpose_lanes(square);
-      for (size_t lane = 0; lane < kLanes; ++lane) {
-        const size_t nodes = charts[lane].n() + 1;
-        // What is written beyond the end of a row is overwritten by the next one.
-        if (h >= nodes || m >= nodes) continue;
-        hn::StoreU(square[lane], D(), found + lane * size + h * nodes + m);
-      }
-    }
-  }
-  for (size_t lane = 0; lane < kLanes; ++lane) {
-    if (out[lane].data == nullptr) continue;
-    const size_t nodes = charts[lane].n() + 1;
-    const double* from = found + lane * size;
-    for (size_t h = 0; h < nodes; ++h) {
-      std::copy_n(from + h * nodes, nodes,
-                  out[lane].data + static_cast<std::ptrdiff_t>(h) * out[lane].head_stride);
-    }
-  }
-}
-
 // Sets what came out of a sentence, as in fill_double() of projective/fill_chart.cc without a
 // common factor.
 void conclude(const LaneChart& chart, double z, LaneSentence& sentence) {
@@ -154,6 +126,8 @@ void answer_lanes(LaneSentence* sentences, const LaneChart* charts, size_t count
   HWY_ALIGN double z_of[kLanes];
   hn::Store(z, D(), z_of);
   EdgeMatrix out[kLanes] = {};
+  size_t nodes[kLanes];
+  for (size_t lane = 0; lane < kLanes; ++lane) nodes[lane] = in_lane[lane].n() + 1;
   bool any = false;
   for (size_t lane = 0; lane < count; ++lane) {
     if (in_lane[lane].data == nullptr) continue;
@@ -166,8 +140,8 @@ void answer_lanes(LaneSentence* sentences, const LaneChart* charts, size_t count
   LaneSeeds seeds;
   fill_seeds(in_lane, chart, z, last_right, seeds);
   LaneOutside(chart, seeds, cells(3), cells(4)).run();
-  const size_t room = (n + 1) * (n + 1) + kLanes;
-  write_charts(in_lane, out, n, chart.weights, own.marginals.resize(kLanes * room), room);
+  const size_t room = room_to_write(n);
+  write_cells(nodes, out, n, chart.weights, own.marginals.resize(kLanes * room), room);
 }
 
 void answer_charts(LaneSentence* sentences, const LaneChart* charts, size_t count, bool single,

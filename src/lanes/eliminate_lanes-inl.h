@@ -46,12 +46,14 @@ HWY_INLINE void add_tile(Tile& sum, const Tile& t, size_t first = 0, size_t end 
     if (i >= first && i < end) sum.v[i] = hn::Add(sum.v[i], t.v[i]);
   }
 }
-// The sum over the tile in the order of sum(Block).
-HWY_INLINE V sum(const Tile& t) {
-  const V even = hn::Add(hn::Add(t.v[0], t.v[4]), hn::Add(t.v[2], t.v[6]));
-  const V odd = hn::Add(hn::Add(t.v[1], t.v[5]), hn::Add(t.v[3], t.v[7]));
+// The sum of eight vectors in the order of sum(Block).
+template <typename Vector>
+HWY_INLINE Vector sum_of_eight(const Vector* v) {
+  const Vector even = hn::Add(hn::Add(v[0], v[4]), hn::Add(v[2], v[6]));
+  const Vector odd = hn::Add(hn::Add(v[1], v[5]), hn::Add(v[3], v[7]));
   return hn::Add(even, odd);
 }
+HWY_INLINE V sum(const Tile& t) { return sum_of_eight(t.v); }
 
 // A triangle of at most eight words.
 struct Triangle {

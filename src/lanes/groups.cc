@@ -9,14 +9,15 @@ namespace taproot::detail {
 namespace {
 
 // What a sentence costs by itself, in units of what it costs in a full group. Measured with
-// AVX-512: 1.0 to 1.2 for log Z, 1.24 to 1.55 for marginals; of projective trees, 1.3 and more.
+// AVX-512 for 32, 25 and 10 words: 1.05, 1.15 and 1.65 for log Z, 1.2, 1.4 and 2.1 for marginals;
+// of projective trees, 1.3 and more.
 constexpr double kAlone = 1.3;
 
 // What a sentence of n words costs in a full group, but for a factor; a fit to measured times of
 // 10, 25 and 32 words.
 double cost(int n) {
   const double nodes = n + 1;
-  return nodes * nodes * (nodes + 70) + 5000;
+  return nodes * nodes * (nodes + 70) + 2000;
 }
 
 // Whether a group of these lengths, longest first, is faster than its sentences one by one.

@@ -5,9 +5,10 @@
 // that, and nothing but the answers is written to memory.
 // This is the entry to the folder, and these are its files:
 //   groups.h, .cc       which sentences go together
-//   cells-inl.h         squares of numbers of several sentences
-//   lanes.cc            the choice of the family, and all trees, with columns-inl.h (reading and
-//                       writing), eliminate_lanes-inl.h and reverse_lanes-inl.h
+//   cells-inl.h         squares of numbers of several sentences, and writing them
+//   lanes.cc            the choice of the family, and all trees, with load_lanes-inl.h (scores to
+//                       weights), order_lanes-inl.h, eliminate_lanes-inl.h and
+//                       reverse_lanes-inl.h
 //   chart_lanes.h, .cc  projective trees, with chart_tiles-inl.h, inside_lanes-inl.h and
 //                       outside_lanes-inl.h
 #pragma once
@@ -33,8 +34,9 @@ struct LaneSentence {
   const ScoreView* scores = nullptr;
   EdgeMatrix marginals = {};  ///< Where to write them, if they are asked for.
   /// False if double's range may not suffice for the gradient (docs/numerics.md: the sentence is
-  /// not tame, or its chart fails the first test). Then factorize() must answer, and nothing below
-  /// is set.
+  /// not tame, or its chart fails the first test), or if the scores of all trees are so large that
+  /// the exponential needs more digits of ln 2. Then factorize() must answer, and nothing below is
+  /// set.
   bool answered = false;
   Outcome outcome = {};
   double log_partition = 0;  ///< If the outcome is ok.

@@ -14,12 +14,12 @@ namespace taproot::detail {
 struct LanesScratch : StageScratch {
   static constexpr Stage kStage = Stage::kLanes;
 
-  std::array<FactorData, kLaneGroup> sentences;  ///< Scores, weights and orders.
-  Buffer<double> cells;                          ///< Squares of cells; see cells-inl.h.
-  Buffer<double> column_sums;                    ///< [ld]
-  Buffer<double> factors;                        ///< [8][ld]: the powers of two of charts' columns.
-  Buffer<double> head_rows;                      ///< [8][ld]: columns of the gradient as rows.
-  Buffer<double> marginals;                      ///< [8][n+1][n+1]: on their way out.
+  std::array<FactorData, kLaneGroup> sentences;  ///< Scores and weights of single sentences.
+  Buffer<double> scores;       ///< [8][n+1][n+1]: those that cannot be read in place.
+  Buffer<double> cells;        ///< Squares of cells; see cells-inl.h.
+  Buffer<double> column_sums;  ///< [ld]
+  Buffer<double> factors;      ///< [8][ld]: the powers of two of charts' columns.
+  Buffer<double> marginals;    ///< [8][room]: on their way out; see cells-inl.h.
 };
 
 }  // namespace taproot::detail

@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/ln2.h"
 #include "scores/score_table.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "scores/load_scores.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // The includes below follow foreach_target.h, because they are compiled once per target.
-#include "core/simd-inl.h"
+#include "scores/rows-inl.h"
+#include "scores/weights-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
@@ -18,32 +18,6 @@ namespace {
 // Rows are loaded in strips of this many. A block of columns then keeps its maxima in a register
 // for the length of a strip, while the strip's cache lines stay in the cache.
 constexpr size_t kStrip = 32;
-
-// Copies row `head` of the view to dst[0..n], converted to double.
-void copy_row(const ScoreView& view, size_t head, double* HWY_RESTRICT dst) {
-  const int n = view.n();
-  const std::ptrdiff_t stride = view.modifier_stride();
-  const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(head) * view.head_stride();
-  if (const double* data = view.double_data()) {
-    for (std::ptrdiff_t m = 0; m <= n; ++m) dst[m] = data[offset + m * stride];
-  } else {
-    const float* narrow = view.float_data() + offset;
-    for (std::ptrdiff_t m = 0; m <= n; ++m) dst[m] = double{narrow[m * stride]};
-  }
-}
-
-// Loads the first `count` < kLanes doubles at p, and zeros into the other lanes. It does not read
-// beyond them, because the caller's array may end there.
-HWY_INLINE V load_partial(const double* p, size_t count) {
-  const D d;
-#if HWY_MAX_BYTES >= 32
-  return hn::MaskedLoad(hn::FirstN(d, count), d, p);
-#else  // On these targets a masked load would read the whole vector.
-  HWY_ALIGN double lanes[kLanes] = {};
-  for (size_t i = 0; i < count; ++i) lanes[i] = p[i];
-  return hn::LoadU(d, lanes);
-#endif
-}
 
 // Copies columns [j, j + kLanes) of rows [first, last) from source, writes -inf to the cells that
 // hold no edge, and raises `top` to the maxima over heads that are words. Returns whether all edges
@@ -149,22 +123,16 @@ bool load_rows(const ScoreView& view, ScoreTable& table) {
 // Turns the maxima over word heads in table.scale into the scales.
 void choose_scales(ScoreTable& table) {
   const D d;
-  const V minus_inf = hn::Set(d, -HUGE_VAL);
-  const V log2e = hn::Set(d, kLog2e);
   const bool single = table.root == RootRule::kSingle;
   double* HWY_RESTRICT scale = table.scale.data();
-  V root_scale = minus_inf;
+  V root_scale = hn::Set(d, -HUGE_VAL);
   V furthest = hn::Zero(d);
   double total = 0;
   for (size_t j = 0; j < table.ld; j += kLanes) {
     const V root = hn::LoadU(d, table.row(0) + j);
-    V top = hn::LoadU(d, scale + j);
-    // Single-root, the score of the ROOT edge counts only for a word that has no other head.
-    top = single ? hn::IfThenElse(hn::Eq(top, minus_inf), root, top) : hn::Max(top, root);
-    const V rounded = hn::Round(hn::Mul(top, log2e));
-    const V chosen = hn::IfThenZeroElse(hn::Eq(top, minus_inf), rounded);
+    const V chosen = column_scales(hn::LoadU(d, scale + j), root, single);
     hn::StoreU(chosen, d, scale + j);
-    root_scale = hn::Max(root_scale, hn::Sub(hn::Round(hn::Mul(root, log2e)), chosen));
+    root_scale = hn::Max(root_scale, root_scales(root, chosen));
     furthest = hn::Max(furthest, hn::Abs(chosen));
     total += hn::GetLane(hn::SumOfLanes(d, chosen));  // Integers, so exact below 2^53.
   }

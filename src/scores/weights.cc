@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/exp_reduced.h"
 #include "core/ln2.h"
 #include "scores/wide_weight.h"
 
@@ -12,21 +11,11 @@
 #define HWY_TARGET_INCLUDE "scores/weights.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // The includes below follow foreach_target.h, because they are compiled once per target.
-#include "core/simd-inl.h"
+#include "scores/weights-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 namespace {
-
-// exp_reduced() of core/exp_reduced.h in vectors. Many of these run at the same time, so the
-// form with the fewest operations is the fastest, although each step waits for the one before.
-template <typename Tag>
-HWY_INLINE hn::VFromD<Tag> exp_reduced(Tag d, hn::VFromD<Tag> r) {
-  constexpr ExpCoefficients k;
-  auto q = hn::Set(d, k.c[0]);
-  for (size_t i = 1; i < 10; ++i) q = hn::MulAdd(q, r, hn::Set(d, k.c[i]));
-  return hn::Add(hn::Set(d, 1.0), hn::MulAdd(q, hn::Mul(r, r), r));
-}
 
 // exp(s) 2^(e-k), lane by lane, for k too large for the argument reduction of the vector code. The
 // caller ignores lanes whose weight is to be stored as 0.
@@ -56,33 +45,21 @@ HWY_INLINE void fill_columns(Tag d, const ScoreTable& table, size_t j, size_t fi
                              double* HWY_RESTRICT out, hn::VFromD<Tag>& sum,
                              hn::VFromD<Tag>& flushed) {
   using Vector = hn::VFromD<Tag>;
-  const hn::RebindToUnsigned<Tag> du;
-  const Vector log2e = hn::Set(d, kLog2e);
-  const Vector ln2_short = hn::Set(d, kLn2Short);
-  const Vector ln2_rest = hn::Set(d, kLn2Rest);
-  const Vector flush = hn::Set(d, kFlushExponent);
-  const Vector minus_inf = hn::Set(d, -HUGE_VAL);
-  // Adding this number rounds to an integer and leaves the integer in the low bits of the mantissa.
-  // Shifted up by 52 bits, it can be added to the exponent field of a double.
-  const Vector rounder = hn::Set(d, 0x1.8p52);
   const Vector word_scale = hn::LoadU(d, table.scale.data() + j);
   for (size_t head = first; head < last; ++head, out += table.ld) {
     const Vector scale = head == 0 ? hn::LoadU(d, table.scale.data() + table.ld + j) : word_scale;
     const Vector s = hn::LoadU(d, table.row(head) + j);
-    const Vector k = hn::Sub(hn::MulAdd(s, log2e, rounder), rounder);
-    const Vector e = hn::Sub(k, scale);
-    const auto kept = hn::Ge(e, flush);  // False for -inf.
-    const Vector r = hn::NegMulAdd(k, ln2_rest, hn::NegMulAdd(k, ln2_short, s));
-    const auto shift = hn::ShiftLeft<52>(hn::BitCast(du, hn::Add(e, rounder)));
-    Vector weight = hn::BitCast(d, hn::Add(hn::BitCast(du, exp_reduced(d, r)), shift));
-    weight = hn::IfThenElseZero(kept, weight);
+    ScaledWeights<Tag> found = scaled_weights(d, s, scale);
     if constexpr (kFar) {
-      const auto far = hn::And(kept, hn::Ge(hn::Abs(k), hn::Set(d, kShortRange)));
-      if (!hn::AllFalse(d, far)) weight = hn::IfThenElseZero(kept, far_weights(s, k, e));
+      const auto far = hn::And(found.kept, hn::Ge(hn::Abs(found.integer), hn::Set(d, kShortRange)));
+      if (!hn::AllFalse(d, far)) {
+        const V weight = far_weights(s, found.integer, found.exponent);
+        found.weight = hn::IfThenElseZero(found.kept, weight);
+      }
     }
-    hn::StoreU(weight, d, out + j);
-    sum = hn::Add(sum, weight);
-    flushed = hn::Max(flushed, hn::IfThenElse(kept, minus_inf, e));
+    hn::StoreU(found.weight, d, out + j);
+    sum = hn::Add(sum, found.weight);
+    note_flushed(d, found, flushed);
   }
 }
 
@@ -127,10 +104,9 @@ double fill_rows(const ScoreTable& table, size_t first, size_t last, double* HWY
       if (sums != nullptr) hn::StoreU(sum, d, sums + j);
     }
   }
-  // exp(s) < 2^(k + 1/2 + rounding), so adding 1 to the exponent gives a bound.
   return std::max(hn::GetLane(hn::MaxOfLanes(d, flushed)),
                   hn::GetLane(hn::MaxOfLanes(half, half_flushed))) +
-         1;
+         kFlushedMargin;
 }
 
 }  // namespace

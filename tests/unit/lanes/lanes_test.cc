@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "core/format.h"
+#include "core/ln2.h"
 #include "core/random.h"
 #include "eliminate/factor_data.h"
 #include "property/check.h"
@@ -101,11 +103,15 @@ bool passes_first_test(const Chart& chart) {
   return sum == 0 || (sum >= 0.5 && sum < 1);
 }
 
-// Whether lanes must answer what is factored as f: if all is well or wrong in double. They leave it
-// to truth values to say that there is no projective tree.
+// Whether lanes must answer what is factored as f: if all is well or wrong in double and, of all
+// trees, within the argument reduction of the exponential. They leave it to truth values to say
+// that there is no projective tree.
 bool is_for_lanes(const Factorization& f) {
   const FactorData& data = Access::data(f);
-  if (f.family() == TreeFamily::kAll) return !f.outcome().ok() || data.tame;
+  if (f.family() == TreeFamily::kAll) {
+    const bool near = data.table.furthest_scale - kFlushExponent < kShortRange;
+    return !f.outcome().ok() || (data.tame && near);
+  }
   return f.outcome().ok() ? passes_first_test(data.chart) : f.outcome().status != Status::kNoTree;
 }
 
