@@ -39,22 +39,22 @@ GoldenTrees read_case(const json& entry) {
   golden.root = entry.at("root") == "single" ? RootRule::kSingle : RootRule::kMulti;
   golden.family =
       entry.value("family", "all") == "projective" ? TreeFamily::kProjective : TreeFamily::kAll;
-  golden.replacement = entry.at("replacement").get<bool>();
+  golden.replacement = entry.value("replacement", true);
   golden.algorithm = entry.at("algorithm").get<std::string>();
   golden.seed = entry.at("seed").get<std::uint64_t>();
-  golden.id = entry.at("id").get<std::uint64_t>();
+  golden.id = entry.value("id", std::uint64_t{0});
   golden.k = entry.at("k").get<std::size_t>();
   golden.trees = entry.at("trees").get<std::vector<Tree>>();
   golden.needs_fused_multiply_add = entry.value("needs_fused_multiply_add", false);
   if (entry.contains("labels")) golden.labels = entry.at("labels").get<decltype(golden.labels)>();
   if (golden.replacement) {
-    golden.first_tree = entry.at("first_tree").get<std::uint32_t>();
-    golden.fallbacks = entry.at("fallbacks").get<std::uint64_t>();
+    golden.first_tree = entry.value("first_tree", std::uint32_t{0});
+    golden.fallbacks = entry.value("fallbacks", std::uint64_t{0});
   } else {
     golden.log_prob = entry.at("log_prob").get<std::vector<double>>();
     golden.gumbel = entry.at("gumbel").get<std::vector<double>>();
     golden.kappa = or_minus_infinity(entry.at("kappa"));
-    golden.exhausted = entry.at("exhausted").get<bool>();
+    golden.exhausted = entry.value("exhausted", false);
   }
   return golden;
 }

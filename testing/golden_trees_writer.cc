@@ -166,8 +166,8 @@ std::string rows(const std::vector<double>& values, std::size_t length) {
 
 std::string line(const GoldenGraph& graph) {
   const std::size_t side = static_cast<std::size_t>(graph.n) + 1;
-  std::string text = "{\"name\": \"" + graph.name + "\", \"n\": " + std::to_string(graph.n) +
-                     ", \"scores\": " + rows(graph.scores, side);
+  std::string text = "{\"name\":\"" + graph.name + "\",\"n\":" + std::to_string(graph.n) +
+                     ",\"scores\":" + rows(graph.scores, side);
   if (graph.labels > 0) {
     const auto labels = static_cast<std::size_t>(graph.labels);
     std::string heads;
@@ -175,33 +175,31 @@ std::string line(const GoldenGraph& graph) {
       const auto begin =
           graph.label_scores.begin() + static_cast<std::ptrdiff_t>(h * side * labels);
       const std::vector<double> of_head(begin, begin + static_cast<std::ptrdiff_t>(side * labels));
-      heads += (h == 0 ? "" : ", ") + rows(of_head, labels);
+      heads += (h == 0 ? "" : ",") + rows(of_head, labels);
     }
-    text += ", \"label_scores\": [" + heads + "]";
+    text += ",\"label_scores\":[" + heads + "]";
   }
   return text + "}";
 }
 
+// What has its usual value is left out, because the file is to stay small.
 std::string line(const GoldenTrees& golden) {
   std::string text =
-      "{\"name\": \"" + golden.name() + "\", \"graph\": \"" + golden.graph + "\", \"root\": \"" +
-      std::string(to_string(golden.root)) +
-      (golden.family == TreeFamily::kProjective ? "\", \"family\": \"projective" : "") +
-      "\", \"replacement\": " + (golden.replacement ? "true" : "false") + ", \"algorithm\": \"" +
-      golden.algorithm + "\", \"seed\": " + std::to_string(golden.seed) +
-      ", \"id\": " + std::to_string(golden.id);
-  if (golden.replacement) text += ", \"first_tree\": " + std::to_string(golden.first_tree);
-  text += ", \"k\": " + std::to_string(golden.k) + ", \"trees\": " + list(golden.trees, integers);
-  if (!golden.labels.empty()) text += ", \"labels\": " + list(golden.labels, integers);
-  if (golden.replacement) {
-    text += ", \"fallbacks\": " + std::to_string(golden.fallbacks);
-  } else {
-    text += ", \"log_prob\": " + list(golden.log_prob, number) +
-            ", \"gumbel\": " + list(golden.gumbel, number) +
-            ", \"kappa\": " + number(golden.kappa) +
-            ", \"exhausted\": " + (golden.exhausted ? "true" : "false");
+      "{\"graph\":\"" + golden.graph + "\",\"root\":\"" + std::string(to_string(golden.root)) +
+      (golden.family == TreeFamily::kProjective ? "\",\"family\":\"projective" : "") +
+      (golden.replacement ? "\"" : "\",\"replacement\":false") + ",\"algorithm\":\"" +
+      golden.algorithm + "\",\"seed\":" + std::to_string(golden.seed);
+  if (golden.id != 0) text += ",\"id\":" + std::to_string(golden.id);
+  if (golden.first_tree != 0) text += ",\"first_tree\":" + std::to_string(golden.first_tree);
+  text += ",\"k\":" + std::to_string(golden.k) + ",\"trees\":" + list(golden.trees, integers);
+  if (!golden.labels.empty()) text += ",\"labels\":" + list(golden.labels, integers);
+  if (golden.fallbacks != 0) text += ",\"fallbacks\":" + std::to_string(golden.fallbacks);
+  if (!golden.replacement) {
+    text += ",\"log_prob\":" + list(golden.log_prob, number) +
+            ",\"gumbel\":" + list(golden.gumbel, number) + ",\"kappa\":" + number(golden.kappa);
+    if (golden.exhausted) text += ",\"exhausted\":true";
   }
-  if (golden.needs_fused_multiply_add) text += ", \"needs_fused_multiply_add\": true";
+  if (golden.needs_fused_multiply_add) text += ",\"needs_fused_multiply_add\":true";
   return text + "}";
 }
 

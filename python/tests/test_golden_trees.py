@@ -14,7 +14,9 @@ import pytest
 import taproot
 
 FILE = json.loads((Path(__file__).parents[2] / "tests" / "golden" / "trees.json").read_text())
-CASES = FILE["cases"]
+# What the file leaves out has its usual value.
+USUAL = {"family": "all", "replacement": True, "id": 0, "first_tree": 0, "fallbacks": 0, "exhausted": False}
+CASES = [USUAL | case for case in FILE["cases"]]
 
 
 def with_infinities(rows: Any) -> Any:
@@ -30,13 +32,17 @@ def trees_of(case: dict[str, Any]) -> taproot.DependencyTrees:
     return taproot.DependencyTrees(
         np.array(with_infinities(graph["scores"])),
         root=case["root"],
-        projective=case.get("family") == "projective",
+        projective=case["family"] == "projective",
         label_scores=None if labels is None else np.array(with_infinities(labels)),
         ids=case["id"],
     )
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"] + str(case["replacement"]))
+def name_of(case: dict[str, Any]) -> str:
+    return "/".join(str(case[key]) for key in ("graph", "family", "root", "replacement", "algorithm", "seed", "id"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_golden_trees(case: dict[str, Any]) -> None:
     d = trees_of(case)
     if case["replacement"]:

@@ -62,7 +62,7 @@ class Inside {
 
  private:
   // Zeros behind row d, and before row d + 1.
-  HWY_INLINE void pad(size_t d) {
+  TAPROOT_KERNEL_PART void pad(size_t d) {
     const size_t after = d * ld_ + (size_ - d + kBlock - 1) / kBlock * kBlock;
     const size_t end = (d + 1) * ld_ - kBlock;
     for (double* table : {right_, left_, right_edge_, left_edge_}) {
@@ -81,7 +81,7 @@ class Inside {
   // sums over the splits away from both ends, and then the splits at the ends, whose parts may be
   // of the lengths that are being filled.
   template <size_t kWidth, size_t kRows>
-  HWY_INLINE void blocks(size_t d, size_t i) {
+  TAPROOT_KERNEL_PART void blocks(size_t d, size_t i) {
     const auto length = static_cast<std::ptrdiff_t>(d);
     Sums<kWidth, kRows> split;
     Sums<kWidth, kRows> right;
@@ -110,8 +110,8 @@ class Inside {
   // Sums of products over `count` splits, and over one more for the longer spans. From one split to
   // the next, `a` goes up one diagonal, and the other factor goes down one and a position on.
   template <size_t kWidth, size_t kRows>
-  HWY_INLINE void sum(const double* a, const double* table, size_t d, size_t i,
-                      std::ptrdiff_t count, Sums<kWidth, kRows>& total) const {
+  TAPROOT_KERNEL_PART void sum(const double* a, const double* table, size_t d, size_t i,
+                               std::ptrdiff_t count, Sums<kWidth, kRows>& total) const {
     for (auto& row : total.v) {
       for (Value& v : row) v = ops_.zero();
     }
@@ -161,8 +161,8 @@ class Inside {
   // Adds the splits at the ends and stores the entries. A span of two positions has one split, and
   // one of three has two. The empty span behind the last start is 0, which makes 0 of the entries
   // there.
-  HWY_INLINE Spans finish(size_t d, size_t i, const Shorter& shorter, Value split, Value right,
-                          Value left) const {
+  TAPROOT_KERNEL_PART Spans finish(size_t d, size_t i, const Shorter& shorter, Value split,
+                                   Value right, Value left) const {
     const size_t at = d * ld_ + i;
     if (d >= 2) split = ops_.plus(split, shorter.later_left);
     split = ops_.accumulate(shorter.first.right, ops_.load(left_ + i + d), split);

@@ -59,7 +59,7 @@ class Outside {
   }
 
  private:
-  HWY_INLINE void pad(size_t d) {
+  TAPROOT_KERNEL_PART void pad(size_t d) {
     const size_t after = d * ld_ + (size_ - d + kBlock - 1) / kBlock * kBlock;
     const size_t end = (d + 1) * ld_ - kBlock;
     for (double* table : {out_right_, out_left_, out_split_}) {
@@ -84,7 +84,7 @@ class Outside {
   // The lengths d and, if kRows is 2, d - 1 in the block of starts from i on. All sums run from the
   // longest spans to the shortest, so what is found here comes last.
   template <size_t kRows, typename Write>
-  HWY_INLINE void block(size_t d, size_t i, Write&& write) {
+  TAPROOT_KERNEL_PART void block(size_t d, size_t i, Write&& write) {
     Parts first[kRows];
     Parts last[kRows];
     for (size_t r = 0; r < kRows; ++r) {
@@ -112,7 +112,7 @@ class Outside {
 
   // Over the spans longer than d with the same first position.
   template <size_t kRows>
-  HWY_INLINE void sum_same_first(size_t d, size_t i, Parts* sums) const {
+  TAPROOT_KERNEL_PART void sum_same_first(size_t d, size_t i, Parts* sums) const {
     const size_t longest = size_ - 1 - i;
     if (longest <= d) return;
     const double* split = out_split_ + longest * ld_ + i;
@@ -139,7 +139,8 @@ class Outside {
   // Over the spans with the same last position that start `from` down to `to` + 1 positions
   // earlier, for the lengths d - kFirst to d - kEnd + 1.
   template <size_t kFirst, size_t kEnd>
-  HWY_INLINE void sum_same_last(size_t d, size_t i, size_t from, size_t to, Parts* sums) const {
+  TAPROOT_KERNEL_PART void sum_same_last(size_t d, size_t i, size_t from, size_t to,
+                                         Parts* sums) const {
     if (from <= to) return;
     const size_t outer = (d + from) * ld_ + i - from;
     const double* outer_right = out_right_ + outer;
@@ -164,8 +165,8 @@ class Outside {
   }
 
   // Adds the spans of length d, which were just found, to the sums of length d - 1.
-  HWY_INLINE void add_shortest(size_t d, size_t i, const Spans& same, Parts& first,
-                               Parts& last) const {
+  TAPROOT_KERNEL_PART void add_shortest(size_t d, size_t i, const Spans& same, Parts& first,
+                                        Parts& last) const {
     const size_t after = ld_ + i + d - 1;
     first.right = out_.accumulate(same.split, in_.load(left_ + i + d), first.right);
     first.left = out_.accumulate(same.left, in_.load(left_edge_ + after), first.left);
@@ -181,8 +182,8 @@ class Outside {
 
   // Stores the entries of eight spans, and writes their marginals.
   template <typename Write>
-  HWY_INLINE Spans finish(size_t d, size_t i, const Parts& first, const Parts& last,
-                          Write&& write) {
+  TAPROOT_KERNEL_PART Spans finish(size_t d, size_t i, const Parts& first, const Parts& last,
+                                   Write&& write) {
     const size_t at = d * ld_ + i;
     const Value right = out_.plus(first.right, last.right);
     const Value left = out_.plus(first.left, last.left);

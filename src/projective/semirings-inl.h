@@ -14,6 +14,15 @@
 
 #include "core/simd-inl.h"
 
+// A part of a kernel, which is inlined into it, but not in builds with all internal checks: GCC
+// takes minutes for what the sanitizers would make of the whole.
+#undef TAPROOT_KERNEL_PART
+#if defined(TAPROOT_CHECK_LEVEL) && TAPROOT_CHECK_LEVEL >= 2
+#define TAPROOT_KERNEL_PART HWY_NOINLINE
+#else
+#define TAPROOT_KERNEL_PART HWY_INLINE
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
