@@ -18,20 +18,22 @@ for program in "${programs[@]}"; do targets+=("bench_$program"); done
 build bench "${targets[@]}"
 glibc=$(echo build/wheels/glibc-*-x86_64)
 [ -d "$glibc" ] || die "run scripts/wheels.sh first"
-# The benchmarks' libraries are the system's, and ask for its glibc when the program starts.
-quietly env LDFLAGS=-Wl,--allow-shlib-undefined cmake --preset bench -B build/bench-wheel "${options[@]}" -DTAPROOT_FETCH=ON -DCMAKE_SYSTEM_PROCESSOR=x86_64 \
+# The benchmarks' libraries are the system's, and ask for its glibc when the program starts. With the CMake of
+# scripts/wheels.sh and a folder beside its own, ccache has the library's objects.
+cmake=build/wheels/python3.12/bin/cmake
+quietly env LDFLAGS=-Wl,--allow-shlib-undefined "$cmake" --preset bench -B build/wheels/bench "${options[@]}" -DTAPROOT_FETCH=ON -DTAPROOT_WERROR=OFF -DTAPROOT_CLI=OFF -DCMAKE_SYSTEM_PROCESSOR=x86_64 \
   "-DCMAKE_TOOLCHAIN_FILE=$PWD/cmake/older_glibc.cmake" "-DTAPROOT_GLIBC=$PWD/$glibc"
-quietly cmake --build build/bench-wheel --target "${targets[@]}"
+quietly "$cmake" --build build/wheels/bench --target "${targets[@]}"
 
 export TRAINED=data
-out=build/bench-wheel/times
+out=build/wheels/bench/times
 rm -rf "$out"
 mkdir -p "$out"
-for round in $(seq "${ROUNDS:-5}"); do
+for round in $(seq "${ROUNDS:-25}"); do
   for program in "${programs[@]}"; do
-    for folder in bench bench-wheel; do
-      "build/$folder/bench/bench_$program" --benchmark_min_time="${MIN_TIME:-0.02}" "$@" --benchmark_out_format=json \
-        --benchmark_out="$out/$program.$folder.$round.json" >/dev/null 2>"$out/log" || die "$(cat "$out/log")"
+    for folder in bench wheels/bench; do
+      "build/$folder/bench/bench_$program" --benchmark_min_time="${MIN_TIME:-0.01}" "$@" --benchmark_out_format=json \
+        --benchmark_out="$out/$program.${folder%/*}.$round.json" >/dev/null 2>"$out/log" || die "$(cat "$out/log")"
     done
   done
 done

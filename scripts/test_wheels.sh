@@ -36,7 +36,7 @@ check_file() {
   ! readelf -dW "$folder"/taproot/*.so | grep NEEDED | grep -vE '\[(libc|libm|libdl|libpthread|librt|ld-linux-.*)\.so' ||
     die "$1 needs libraries that are not in it"
   # What is bound to no version of glibc must be Python's: a name that only later versions of glibc have would be, too.
-  names=$(readelf --dyn-syms -W "$folder"/taproot/*.so | awk '$8 != "" && $5 != "LOCAL" { print $7 == "UND" ? "needs" : "defines", $5, $8 }')
+  names=$(readelf --dyn-syms -W "$folder"/taproot/*.so | awk '$1 ~ /^[0-9]+:$/ && $8 != "" && $5 != "LOCAL" { print $7 == "UND" ? "needs" : "defines", $5, $8 }')
   ! grep '^defines' <<<"$names" | grep -vE ' (PyInit__taproot|_init|_fini)$' || die "$1 exports these names"
   ! grep '^needs GLOBAL' <<<"$names" | grep -vE ' (_?Py\w+$|\w+@GLIBC_)' || die "$1 needs these names, which nobody promises"
   rm -rf "$folder"
