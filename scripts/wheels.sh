@@ -5,8 +5,7 @@
 #
 # The compiler is Debian 12's GCC, which the benchmarks are measured with, and nvcc takes no other C++ library than
 # GCC's. It links with the libraries of glibc 2.28 that scripts/older_glibc.sh makes, on any Debian 12, without a
-# container, for both architectures. (zig's own compiler, which we tried first, links a software fma() from its run-time
-# library in place of glibc's, which uses the instruction where there is one: entropy took 3 times as long.)
+# container, for both architectures. (zig's own compiler, which we tried first, made entropy 3 times as slow.)
 #
 # With --debian-sources nothing is downloaded but packages of Debian and of the Python package index.
 source "$(dirname "$0")/common.sh"
@@ -85,7 +84,11 @@ wheel() {
     [ "$version" = $NEWEST ] || export SETUPTOOLS_EXT_SUFFIX=.cpython-$number-$architecture-linux-gnu.so
     quietly "$python/bin/pip" --disable-pip-version-check wheel --no-build-isolation --no-deps -w "$raw" \
       "--config-settings=build-dir=$build" "${settings[@]}" .
-    quietly "$tools/bin/auditwheel" repair --plat "manylinux_${GLIBC/./_}_$architecture" -w "$folder/dist" "$raw"/*.whl
+    # By name auditwheel takes this machine's architecture only.
+    quietly "$tools/bin/auditwheel" repair --plat auto -w "$raw/named" "$raw"/*.whl
+    [[ $(ls "$raw/named") =~ manylinux_2_([0-9]+)_$architecture ]] && [ "${BASH_REMATCH[1]}" -le "${GLIBC#2.}" ] ||
+      die "$(ls "$raw/named") asks for a later glibc than $GLIBC"
+    mv "$raw/named"/*.whl "$folder/dist/"
   )
 }
 
