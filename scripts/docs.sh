@@ -18,7 +18,7 @@ python=$environment/bin/python
 pip=("$python" -m pip --disable-pip-version-check)
 [ -x "$python" ] || quietly python3 -m venv "$environment"
 # Only what is missing is installed, so that a second run needs no network.
-needed=(sphinx myst-parser furo sphinx-design breathe numpy pyarrow jax pytest hypothesis
+needed=(sphinx myst-parser furo sphinx-design breathe numpy pyarrow jax pytest pytest-xdist hypothesis
   scikit-build-core nanobind jaxlib cmake ninja)
 "$python" -c 'import importlib.metadata, sys; [importlib.metadata.version(name) for name in sys.argv[1:]]' \
   "${needed[@]}" 2>/dev/null || quietly "${pip[@]}" install "${needed[@]}"
@@ -37,6 +37,6 @@ quietly doxygen docs/Doxyfile
 (cd build/docs-doxygen && quietly "$python" -m sphinx -b html -j auto -W --keep-going -q -d "$PWD/doctrees" ../../docs ../docs)
 "$python" docs/check_site.py build/docs
 if [ -n "$examples" ]; then
-  (cd build/docs-doxygen && "$python" -m pytest -q -r s --rootdir ../.. ../../python/tests/test_pages.py)
+  (cd build/docs-doxygen && "$python" -m pytest -q -r s -n "$(nproc)" --rootdir ../.. ../../python/tests/test_pages.py)
 fi
 echo "The site is in build/docs: open build/docs/index.html"

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Makes the wheels into build/wheels/dist: for each architecture one for Python 3.10, one for 3.11, and one for 3.12 and
-# all later versions. The compiler is zig's (the package ziglang), because it builds for an old glibc and for another
-# architecture on any Linux, without a container, and links its C++ library into the extension, where it cannot meet
-# PyTorch's. With --cuda the wheel of this machine's compiler and nvcc, for Python 3.12 and later (nvcc refuses zig's
-# C++ library); it needs the glibc of this machine, so a release's is built in a manylinux container by the workflow.
+# all later versions; with --cuda one more for x86-64 and Python 3.12 and later, with the CUDA backend inside.
+#
+# The compiler is Debian 12's GCC, which the benchmarks are measured with, and nvcc takes no other C++ library than
+# GCC's. It links with the libraries of glibc 2.28 that scripts/older_glibc.sh makes, on any Debian 12, without a
+# container, for both architectures. (zig's own compiler, which we tried first, made entropy 3 times as slow.)
+#
 # With --debian-sources nothing is downloaded but packages of Debian and of the Python package index.
 source "$(dirname "$0")/common.sh"
 GLIBC=2.28
@@ -24,8 +26,16 @@ for argument in "$@"; do
     *) usage ;;
   esac
 done
+if [ -n "$cuda" ]; then
+  [ ${#architectures[@]} = 0 ] && [ ${#versions[@]} = 0 ] || usage
+  architectures=(x86_64) versions=("$NEWEST")
+  export TAPROOT_WHEEL_CUDA=1 # For the version's suffix in pyproject.toml.
+  CUDACXX=$(scripts/nvcc.sh) || die "$CUDACXX"
+  export CUDACXX
+  options+=(-DTAPROOT_CUDA=ON)
+fi
 [ ${#architectures[@]} != 0 ] || architectures=(x86_64 aarch64)
-[ ${#versions[@]} != 0 ] || versions=(3.12 3.11 3.10)
+[ ${#versions[@]} != 0 ] || versions=("$NEWEST" 3.11 3.10)
 
 folder=$PWD/build/wheels
 mkdir -p "$folder/dist"
@@ -58,14 +68,15 @@ jaxlib_headers() {
   echo "$folder/jaxlib"
 }
 
-# wheel VERSION ARCHITECTURE BUILD-FOLDER OPTION...: builds, checks and renames a wheel.
+# wheel VERSION ARCHITECTURE BUILD-FOLDER: builds a wheel, checks it, and names it after the oldest glibc it runs with.
 wheel() {
-  local version=$1 architecture=$2 build=$3 python settings=() raw option made number=${1/./}
-  shift 3
+  local version=$1 architecture=$2 build=$3 python settings=() raw option number=${1/./} glibc=$folder/glibc-$GLIBC-$2
   python=$(environment "python$version" "python$version" "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.26" ninja)
-  raw=$folder/raw-$version-$architecture
+  scripts/older_glibc.sh "$tools"/lib/python*/site-packages/ziglang/zig "$GLIBC" "$architecture" "$glibc"
+  raw=$folder/raw-$(basename "$build")-$version
   rm -rf "$raw"
-  for option in "$@" "${options[@]}" -DTAPROOT_FETCH=ON "-DTAPROOT_JAXLIB=$(jaxlib_headers "$tools/bin/pip")"; do
+  for option in "${options[@]}" -DTAPROOT_FETCH=ON "-DTAPROOT_JAXLIB=$(jaxlib_headers "$tools/bin/pip")" \
+    "-DCMAKE_TOOLCHAIN_FILE=$PWD/cmake/older_glibc.cmake" "-DCMAKE_SYSTEM_PROCESSOR=$architecture" "-DTAPROOT_GLIBC=$glibc"; do
     settings+=("--config-settings=cmake.define.${option#-D}")
   done
   (
@@ -73,31 +84,15 @@ wheel() {
     [ "$version" = $NEWEST ] || export SETUPTOOLS_EXT_SUFFIX=.cpython-$number-$architecture-linux-gnu.so
     quietly "$python/bin/pip" --disable-pip-version-check wheel --no-build-isolation --no-deps -w "$raw" \
       "--config-settings=build-dir=$build" "${settings[@]}" .
-    made=$(ls "$raw"/*.whl)
-    if [ -n "$cuda" ]; then
-      "$tools/bin/auditwheel" repair --plat auto -w "$folder/dist" "$made" >"$raw/log" 2>&1 || { cat "$raw/log" >&2 && exit 1; }
-    else
-      "$tools/bin/auditwheel" repair --plat "manylinux_${GLIBC/./_}_$architecture" -w "$folder/dist" "$made" >"$raw/log" 2>&1 ||
-        { cat "$raw/log" >&2 && exit 1; }
-    fi
+    # By name auditwheel takes this machine's architecture only.
+    quietly "$tools/bin/auditwheel" repair --plat auto -w "$raw/named" "$raw"/*.whl
+    [[ $(ls "$raw/named") =~ manylinux_2_([0-9]+)_$architecture ]] && [ "${BASH_REMATCH[1]}" -le "${GLIBC#2.}" ] ||
+      die "$(ls "$raw/named") asks for a later glibc than $GLIBC"
+    mv "$raw/named"/*.whl "$folder/dist/"
   )
 }
 
-if [ -n "$cuda" ]; then
-  export TAPROOT_WHEEL_CUDA=1 # For the version's suffix in pyproject.toml.
-  CUDACXX=$(scripts/nvcc.sh) || die "$CUDACXX"
-  export CUDACXX
-  wheel $NEWEST x86_64 "$folder/build-cuda" -DTAPROOT_CUDA=ON "-DCMAKE_SHARED_LINKER_FLAGS=-static-libstdc++ -static-libgcc" \
-    "-DCMAKE_MODULE_LINKER_FLAGS=-static-libstdc++ -static-libgcc"
-else
-  # ccache takes zig's first argument for a source; zig has a cache of its own.
-  unset CMAKE_CXX_COMPILER_LAUNCHER CMAKE_CUDA_COMPILER_LAUNCHER
-  zig=$(echo "$tools"/lib/python*/site-packages/ziglang/zig)
-  for architecture in "${architectures[@]}"; do
-    for version in "${versions[@]}"; do
-      wheel "$version" "$architecture" "$folder/build-$architecture" "-DCMAKE_TOOLCHAIN_FILE=$PWD/cmake/zig.cmake" \
-        "-DTAPROOT_ZIG=$zig" "-DTAPROOT_ZIG_TARGET=$architecture-linux-gnu.$GLIBC"
-    done
-  done
-fi
+for architecture in "${architectures[@]}"; do
+  for version in "${versions[@]}"; do wheel "$version" "$architecture" "$folder/build-$architecture${cuda:+-cuda}"; done
+done
 ls -l "$folder/dist" | awk 'NF > 8 { printf "%s: %.1f MB\n", $9, $5 / 1e6 }'
