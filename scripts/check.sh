@@ -134,10 +134,10 @@ for folder in src/*/ src/sample/*/ */; do
   esac
 done
 
-# 6. The repository holds no build products: under 7 MB, and no file over 300 kB but data.
+# 6. The repository holds no build products: under 7.2 MB, and no file over 300 kB but data.
 while read -r bytes file; do
   case "$file" in
-    total) [ "$bytes" -le 7000000 ] || broken "tracked files have $bytes bytes; 7,000,000 is the limit" ;;
+    total) [ "$bytes" -le 7200000 ] || broken "tracked files have $bytes bytes; 7,200,000 is the limit" ;;
     data/*) ;;
     *) [ "$bytes" -le 300000 ] || broken "$file: $bytes bytes; 300,000 is the limit" ;;
   esac

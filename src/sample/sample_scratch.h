@@ -18,7 +18,8 @@ struct SampleScratch : StageScratch {
   Buffer<double> alias_shares;         ///< [n+1], for fill_alias().
   Buffer<std::int32_t> alias_queues;   ///< Two queues of indices, for fill_alias().
 
-  Buffer<std::int32_t> heads;           ///< [n]: the tree that is being sampled.
+  Buffer<std::int32_t> heads;           ///< [k][n]: the trees that are being sampled.
+  Buffer<std::int32_t> attempt;         ///< Likewise: a later attempt of wilson-reject.
   Buffer<ChartCell> cells;              ///< The choices that a walk down a chart has before it.
   Buffer<std::int32_t> un_elimination;  ///< The five integer arrays of UnEliminationScratch.
   Buffer<double> root_column;           ///< [4][ld]: a RootColumn, and a row of weights.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/check.h"
 #include "query/query.h"
@@ -151,21 +152,49 @@ void Sampler::Tables::pop_by_name(const SampleOptions& options, std::uint64_t id
     }
     return;
   }
-  for (int t = 0; t < request.count; ++t) {
-    detail::PopRequest one = request.part(t, 1);
-    std::uint64_t taken = 0;
-    bool found = false;
-    for (std::uint32_t attempt = 0; !found && taken < limit; ++attempt) {
-      ++statistics.tries;
-      one.limits.steps = limit - taken;
-      if (attempt > 0) one.key = detail::stream_key(options.seed, id, attempt);
-      detail::pop_trees(one, memory);
-      taken = one.steps[0] == detail::kGivenUp ? limit : taken + one.steps[0];
-      found = one.steps[0] != detail::kGivenUp && std::count(one.heads, one.heads + n, 0) == 1;
-      detail::check(memory.interrupt);
+  // One attempt for all trees that are still open, so that registers hold several. A tree's steps
+  // do not depend on its limit, which may therefore be that of the tree with the most steps left.
+  std::uint32_t samples[detail::kMostPopped];
+  std::int32_t roots[detail::kMostPopped];
+  std::uint64_t steps[detail::kMostPopped];
+  std::uint64_t taken[detail::kMostPopped] = {};
+  int open[detail::kMostPopped];
+  std::iota(open, open + request.count, 0);
+  detail::PopRequest tries = request;
+  tries.samples = samples;
+  tries.roots = roots;
+  tries.steps = steps;
+  for (std::uint32_t attempt = 0; tries.count > 0; ++attempt) {
+    detail::check(memory.interrupt);
+    if (attempt > 0) {
+      tries.key = detail::stream_key(options.seed, id, attempt);
+      tries.heads = memory.get<detail::SampleScratch>().attempt.resize(
+          static_cast<std::size_t>(tries.count) * static_cast<std::size_t>(n));
     }
-    statistics.steps += taken;
-    request.steps[t] = found ? taken : detail::kGivenUp;
+    std::uint64_t least = limit;
+    for (int i = 0; i < tries.count; ++i) {
+      samples[i] = request.samples[open[i]];
+      least = std::min(least, taken[open[i]]);
+    }
+    tries.limits.steps = limit - least;
+    detail::pop_trees(tries, memory);
+    statistics.tries += static_cast<std::uint64_t>(tries.count);
+    int left = 0;
+    for (int i = 0; i < tries.count; ++i) {
+      const int t = open[i];
+      const std::int32_t* heads = tries.heads + i * tries.stride;
+      const bool given_up = steps[i] > limit - taken[t];
+      taken[t] = given_up ? limit : taken[t] + steps[i];
+      const bool found = !given_up && std::count(heads, heads + n, 0) == 1;
+      if (!found && taken[t] < limit) {
+        open[left++] = t;
+        continue;
+      }
+      statistics.steps += taken[t];
+      request.steps[t] = found ? taken[t] : detail::kGivenUp;
+      if (attempt > 0) std::copy_n(heads, n, request.heads + t * request.stride);
+    }
+    tries.count = left;
   }
 }
 
