@@ -45,6 +45,32 @@ def test_values_are_those_of_the_numpy_side(root: Any) -> None:
 
 
 @pytest.mark.parametrize("root", ROOTS)
+@pytest.mark.parametrize("projective", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_log_partition_of_plain_scores(root: Any, projective: bool, dtype: Any) -> None:
+    # Dense scores on the CPU go to the library in one step; other ones, as with lengths, through a distribution.
+    scores = scores_of(5, 9, 9).detach().to(dtype)
+    for given in (scores, scores.mT, scores[::2]):
+        plain, other = given.clone().requires_grad_(), given.clone().requires_grad_()
+        log_z = tt.log_partition(plain, None, root, projective=projective)
+        expected = tt.log_partition(other, [8] * len(given), root, projective=projective)
+        assert torch.equal(log_z, expected)
+        assert torch.equal(tt.log_partition(given, None, root, projective=projective), expected)
+        weights = torch.arange(1, len(given) + 1, dtype=dtype)
+        (log_z * weights).sum().backward(retain_graph=True)
+        (expected * weights).sum().backward()
+        assert torch.equal(plain.grad, other.grad)
+        (log_z * weights).sum().backward()
+        assert torch.equal(plain.grad, 2 * other.grad)
+        with pytest.raises(RuntimeError, match="second time"):
+            log_z.sum().backward()
+    scores[3, :, 2] = -torch.inf
+    with pytest.raises(taproot.NoTreeError, match="sentence 3"):
+        tt.log_partition(scores, None, root, projective=projective)
+    assert tt.log_partition(scores, None, root, projective=projective, check=False)[3] == -torch.inf
+
+
+@pytest.mark.parametrize("root", ROOTS)
 @pytest.mark.parametrize("lengths", [None, [4, 2]])
 def test_gradients(root: Any, lengths: Any) -> None:
     # gradcheck moves every entry: forbidden edges would move to -inf + eps, so there are none here.
