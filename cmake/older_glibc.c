@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs compiled with Debian 12's headers, and its libstdc++.a and libgcc_eh.a of GCC 12, ask of a glibc later
-// than 2.28. Linked, hidden, into what is built for 2.28 (scripts/older_glibc.sh).
+// What programs compiled with Debian 12's headers, and its libstdc++.a and libgcc_eh.a of GCC 12,
+// ask of a glibc later than 2.28. Linked, hidden, into what is built for 2.28
+// (scripts/older_glibc.sh).
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -62,7 +63,8 @@ static int look(struct dl_phdr_info* object, size_t size, void* data) {
   return 1;
 }
 
-// Since 2.35; the unwinder, which reads dlfo_eh_frame. GCC 11 and older asked dl_iterate_phdr themselves.
+// Since 2.35; the unwinder, which reads dlfo_eh_frame. GCC 11 and older asked dl_iterate_phdr
+// themselves.
 int _dl_find_object(void* address, struct dl_find_object* found) {
   struct search search = {(uintptr_t)address, found};
   return dl_iterate_phdr(look, &search) == 1 ? 0 : -1;
