@@ -57,8 +57,8 @@ struct PopShape {
     const auto size = static_cast<std::int64_t>(args.batch.size);
     const int lanes = warps * kWarp;
     const std::int64_t most_waves = cells_shared ? kMostWaves : 1;  // Other cells take memory.
-    const std::int64_t most = std::clamp<std::int64_t>(most_waves * at_once / size, 1,
-                                                       (args.trees + lanes - 1) / lanes);
+    const std::int64_t most =
+        std::clamp<std::int64_t>(most_waves * at_once / size, 1, (args.trees + lanes - 1) / lanes);
     double least = std::numeric_limits<double>::infinity();
     for (std::int64_t count = 1; count <= most; ++count) {
       const auto waves = static_cast<double>((count * size + at_once - 1) / at_once);
