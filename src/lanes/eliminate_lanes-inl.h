@@ -114,7 +114,7 @@ class LaneElimination {
     V own;    // Over the heads below m-1, when the row is finished.
   };
 
-  // Adds the effects of the group's words after m to row m.
+  // Adds to row m what the group's words after m, which are eliminated before it, leave there.
   HWY_INLINE Sums finish_row(size_t m, size_t begin, size_t end) {
     const size_t i_m = m - begin;
     Tile mine = load_tile(a_.at(m, begin));
