@@ -154,7 +154,7 @@ class CudaTrees:
     def _infer(
         self, heads: Tensor | None, log_z: Tensor | None, entropy: Tensor | None, marginals: bool, slope: bool = False
     ) -> Any:
-        dtype, scores = self._scores.dtype, self._scores
+        dtype = self._scores.dtype
         p = self._empty((*self._batch, self._n + 1, self._n + 1), dtype) if marginals else None
         outcomes = self._empty((self._size, 3), torch.int32) if self._check else None
         log_prob, trees = None, None
