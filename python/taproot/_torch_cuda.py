@@ -98,7 +98,7 @@ class CudaTrees:
         self._check = check
         self._where = scores.device
         self._device = self._where.index or 0
-        self._size = self._scores.shape[0]  # A tensor's len() costs ten times as much.
+        self._size: int = self._scores.shape[0]  # A tensor's len() costs ten times as much.
         self._is_double = scores.dtype == torch.float64
 
     def __len__(self) -> int:
