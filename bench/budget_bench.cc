@@ -44,7 +44,7 @@ struct Rule {
   std::string name;
   int steps_per_word;
   int depth;
-  bool library() const { return name == "auto"; }
+  bool is_library() const { return name == "auto"; }
 };
 
 // The thread's own time, so that other work on the machine counts less.
@@ -230,8 +230,8 @@ void report(const std::string& family, std::vector<std::unique_ptr<Sentence>>& s
       const std::size_t r = (i + first) % rules.size();
       begin = now();
       for (auto& sentence : sentences) {
-        if (rules[r].library()) given_up[r] += sentence->sample(first, trees, steps[r]);
-        for (std::uint32_t s = 0; s < trees && !rules[r].library(); ++s) {
+        if (rules[r].is_library()) given_up[r] += sentence->sample(first, trees, steps[r]);
+        for (std::uint32_t s = 0; s < trees && !rules[r].is_library(); ++s) {
           given_up[r] += sentence->walk_tree(rules[r], first + s, steps[r]) ? 1U : 0U;
         }
       }
@@ -267,7 +267,7 @@ int run(int argc, char** argv) {
     Rule rule{argv[i], 0, 0};
     const bool read =
         std::sscanf(argv[i], "%d:%d", &rule.steps_per_word, &rule.depth) == 2 && rule.depth <= 127;
-    if (!read && !rule.library()) {
+    if (!read && !rule.is_library()) {
       std::fprintf(stderr, "bench_budget: '%s' is neither auto nor STEPS:DEPTH\n", argv[i]);
       return 1;
     }
