@@ -25,26 +25,46 @@ import taproot
 import taproot.torch
 
 SIZES = [(10, 1024), (25, 1024), (50, 256), (100, 64), (100, 1024), (200, 64)]
-WARM, CALLS = 20, 100
+WARM, CALLS, ROUNDS = 20, 100, 5
 WARM_SECONDS = 0.1  # A device that was idle takes that long to raise its clocks.
 
 
-def median_of(call: Callable[[], Any], wait: Callable[[Any], Any], calls: int = CALLS) -> float:
+def taken_by(call: Callable[[], Any], calls: int) -> list[float]:
+    """Milliseconds until the answer is there, call by call, after some calls that warm up."""
     begin = time.perf_counter()
     for _ in range(WARM):
-        wait(call())
+        call()
     while time.perf_counter() - begin < WARM_SECONDS:
-        wait(call())
+        call()
     taken = []
     for _ in range(calls):
         start = time.perf_counter()
-        wait(call())
+        call()
         taken.append(1000 * (time.perf_counter() - start))
-    return statistics.median(taken)
+    return taken
 
 
-def on_torch(call: Callable[[], Any], calls: int = CALLS) -> float:
-    return median_of(call, lambda _: torch.cuda.synchronize(), calls)
+def median_of(call: Callable[[], Any], calls: int = CALLS) -> float:
+    return statistics.median(taken_by(call, calls))
+
+
+def on_torch(call: Callable[[], Any]) -> Callable[[], None]:
+    """The call, and the wait for its answer."""
+
+    def call_and_wait() -> None:
+        call()
+        torch.cuda.synchronize()
+
+    return call_and_wait
+
+
+def medians_of(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
+    """In turns, so that what else the machine does for a while is not on the account of one of them."""
+    taken: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(ROUNDS):
+        for name, call in calls.items():
+            taken[name] += taken_by(call, CALLS // ROUNDS)
+    return {name: statistics.median(times) for name, times in taken.items()}
 
 
 def scores_of(n: int, batch: int, dtype: torch.dtype) -> Tensor:
@@ -133,9 +153,18 @@ def gradients() -> None:
             apart = np.abs(found - exact.grad.cpu().numpy())[:, :, 1:].max()
             assert apart < 1e-3, (name, n, apart)
         assert float((leaf.grad - exact.grad).abs().max()) < 1e-4
-        by_jax = {name: median_of(call, lambda _: None) for name, call in with_jax.items()}
-        row = [by_jax.get("SynJax"), on_torch(step_of(Nothing.apply, leaf)), *map(on_torch, steps)]
-        row += [on_torch(in_a_graph(steps[0], leaf)), by_jax.get("taproot.jax")]
+        # A graph writes into the gradient that was there when it was made, so it has a leaf of its own.
+        captured = scores_of(n, batch, torch.float32)
+        times = medians_of(
+            {
+                **with_jax,
+                "floor": on_torch(step_of(Nothing.apply, leaf)),
+                "float32": on_torch(steps[0]),
+                "float64": on_torch(steps[1]),
+                "graph": on_torch(in_a_graph(step_of(taproot.torch.log_partition, captured), captured)),
+            }
+        )
+        row = [times.get(name) for name in ("SynJax", "floor", "float32", "float64", "graph", "taproot.jax")]
         print(f"| {n} | {batch} | " + " | ".join("" if t is None else f"{t:.3f}" for t in row) + " |", flush=True)
 
 
@@ -145,8 +174,8 @@ def others() -> None:
     print("| --- | --- | --- | --- | --- | --- |")
 
     def line(name: str, n: int, batch: int, make: Callable[[Tensor], Callable[[], Any]]) -> None:
-        row = [on_torch(step_of(Nothing.apply, scores_of(n, batch, torch.float32)), 40)]
-        row += [on_torch(make(scores_of(n, batch, dtype)), 40) for dtype in (torch.float32, torch.float64)]
+        row = [median_of(on_torch(step_of(Nothing.apply, scores_of(n, batch, torch.float32))), 40)]
+        row += [median_of(on_torch(make(scores_of(n, batch, dtype))), 40) for dtype in (torch.float32, torch.float64)]
         print(f"| {name} | {n} | {batch} | " + " | ".join(f"{t:.3f}" for t in row) + " |", flush=True)
 
     tt = taproot.torch
@@ -235,9 +264,9 @@ def projective() -> None:
             for name in ("SynJax", "taproot.jax"):
                 own_call = by_jax.get(name, {}).get(task)
                 calls = 10 if name == "SynJax" else CALLS
-                row.append(None if own_call is None else median_of(own_call, lambda _: None, calls))
-            row.append(on_torch(call))
-            row.append(on_torch(in_a_graph(step, leaf)) if task == "gradient" else None)
+                row.append(None if own_call is None else median_of(own_call, calls))
+            row.append(median_of(on_torch(call)))
+            row.append(median_of(on_torch(in_a_graph(step, leaf))) if task == "gradient" else None)
             print(
                 f"| {task} | {n} | {batch} | " + " | ".join("" if t is None else f"{t:.3f}" for t in row) + " |",
                 flush=True,
@@ -245,7 +274,7 @@ def projective() -> None:
 
 
 def main() -> None:
-    print(f"{taproot.cuda_description()}, torch {torch.__version__}; medians of {CALLS} calls")
+    print(f"{taproot.cuda_description()}, torch {torch.__version__}; medians of {CALLS} calls, gradients in turns")
     parts = {"gradients": gradients, "others": others, "projective": projective}
     for name in sys.argv[1:] or parts:
         parts[name]()

@@ -64,15 +64,38 @@ def _argmax_bytes(device: int, *question: Any) -> int:
 
 
 @lru_cache(maxsize=1)
-def _require_cuda(device: Any) -> None:
+def _require_cuda(device: int) -> None:
     if not _taproot.cuda_available():
         why = _taproot.cuda_description()
-        raise RuntimeError(f"scores are on {device}, and taproot cannot work there: {why}")
+        raise RuntimeError(f"scores are on cuda:{device}, and taproot cannot work there: {why}")
 
 
 def root_and_family(kind: int) -> tuple[Root, bool]:
     """The root rule, and whether trees are projective: the inverse of ``_torch_operators.kind_of``."""
     return ("multi" if kind & 1 else "single"), bool(kind & 2)
+
+
+def infer_at_once(scores: Tensor, kind: int, marginals: bool) -> tuple[Tensor, Tensor | None] | None:
+    """log Z (B) and marginals of dense scores (B, N+1, N+1) on the current device, or None on another one.
+
+    The same numbers as those of a ``CudaTrees`` that does not check, for half of the time before the launch.
+    """
+    device = scores.get_device()
+    _require_cuda(device)
+    size, side, _ = scores.shape
+    if size == 0 or torch._C._cuda_getDevice() != device:
+        return None
+    is_double = scores.dtype is torch.float64
+    log_z = scores.new_empty(size)
+    p = scores.new_empty((size, side, side)) if marginals else None
+    count = _infer_bytes(device, is_double, size, side - 1, kind, False, marginals)
+    workspace = scores.new_empty(count, dtype=torch.uint8)
+    by_sentence, by_head, by_modifier = scores.stride()
+    where = (scores.data_ptr(), is_double, size, side - 1, by_sentence, by_head, by_modifier, 0, kind)
+    to = (log_z.data_ptr(), 0, 0 if p is None else p.data_ptr(), side * side, side, 1)
+    stream = torch._C._cuda_getCurrentRawStream(device)
+    _taproot.cuda_infer(*where, *to, 0, 0, 0, 0, False, workspace.data_ptr(), count, stream)
+    return log_z, p
 
 
 class CudaTrees:
@@ -83,7 +106,8 @@ class CudaTrees:
     """
 
     def __init__(self, scores: Tensor, words: Tensor | None, kind: int, check: bool) -> None:
-        _require_cuda(scores.device)
+        self._device = scores.get_device()
+        _require_cuda(self._device)
         self._batch = scores.shape[:-2]
         self._n = scores.shape[-1] - 1
         scores = scores.detach()
@@ -97,7 +121,6 @@ class CudaTrees:
         self._kind = kind
         self._check = check
         self._where = scores.device
-        self._device = self._where.index or 0
         self._size: int = self._scores.shape[0]  # A tensor's len() costs ten times as much.
         self._is_double = scores.dtype == torch.float64
 

@@ -24,6 +24,7 @@ from torch import Tensor
 from ._distribution import Root
 from ._torch_cpu import Answers, CpuTrees, infer_at_once
 from ._torch_cuda import CudaTrees, root_and_family
+from ._torch_cuda import infer_at_once as cuda_infer_at_once
 
 Trees = CpuTrees | CudaTrees
 
@@ -63,7 +64,7 @@ _is_batched = getattr(torch._C._functorch, "is_legacy_batchedtensor", lambda gra
 def _is_last_use(grad: Tensor) -> bool:
     """Whether marginals that were saved for this step back can be overwritten, since nobody can come back for them.
 
-    On a device the distribution may share them.
+    On a device a CUDA graph may replay this step.
     """
     if not grad.is_cpu or torch.is_grad_enabled():
         return False
@@ -272,58 +273,80 @@ infer = Operator(
 )
 
 
-# The same for a training step on the CPU that asks for log Z alone. Sentences of ten words take less time than the
-# layers in between, so this goes from the scores to the library in one step.
+# The same for a training step that asks for log Z alone. Sentences of ten words take less time than the layers in
+# between, so this goes from the scores to the library in one step.
 
 
 def _log_partition_at_once(scores: Tensor, kind: int, check: bool, marginals: bool) -> tuple[Tensor, Tensor | None]:
-    found = infer_at_once(scores, kind, marginals)
+    found = infer_at_once(scores, kind, marginals) if scores.is_cpu else cuda_infer_at_once(scores, kind, marginals)
     return factor(scores, None, kind, check).infer(None, marginals)[:2] if found is None else found
 
 
 class LogPartition(torch.autograd.Function):
-    """log Z (B) and marginals of plain scores (B, N+1, N+1); see ``plain_log_partition``."""
+    """log Z (B) of plain scores (B, N+1, N+1); see ``plain_log_partition``."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, kind: int, check: bool) -> Any:
-        log_z, p = _log_partition_at_once(scores, kind, check, True)
-        assert p is not None
+    def forward(ctx: Any, scores: Tensor, kind: int, check: bool) -> Tensor:
+        # The marginals are not a saved tensor, because unpacking one takes longer than the rest of the step back.
+        log_z, ctx.marginals = _log_partition_at_once(scores, kind, check, True)
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(scores, None, None, p, None)
-        ctx.kind, ctx.marginals, ctx.eager, ctx.trees = kind, True, True, None
-        ctx.memory = p.detach()  # For the usual step back; unpacking what was saved takes longer than the rest of it.
-        return log_z, p
+        ctx.save_for_backward(scores)
+        ctx.kind = kind
+        return log_z
 
     @staticmethod
-    def backward(ctx: Any, of_log_z: Tensor | None, of_marginals: Tensor | None) -> Any:
-        if of_log_z is of_marginals is None:
+    def backward(ctx: Any, of_log_z: Tensor | None) -> Any:
+        if of_log_z is None:
             return None, None, None
-        memory = ctx.memory
-        if of_marginals is None and memory is not None and _is_last_use(of_log_z):
-            ctx.memory = None
-            return _scaled(of_log_z, memory), None, None
-        return _infer_backward(ctx, of_log_z, of_marginals, None)[0], None, None
+        p = ctx.marginals
+        if p is None or torch.is_grad_enabled() or is_traced():
+            # PyTorch raises an error here where the graph has been freed. The derivative of marginals is infer's.
+            (scores,) = ctx.saved_tensors
+            p = infer(scores, None, None, ctx.kind, True)[1]
+        elif _is_last_use(of_log_z):
+            ctx.marginals = None
+            return _scaled(of_log_z, p), None, None
+        return _spread(of_log_z) * p, None, None
 
 
 _PLAIN_TYPES = (Tensor, torch.nn.Parameter)
 _PLAIN_DTYPES = (torch.float64, torch.float32)
 
 
-def plain_log_partition(scores: Any, root: Any, projective: Any, check: Any) -> Tensor | None:
-    """log Z (B), or None if this is not about dense scores (B, N+1, N+1) in memory, or if an argument is wrong."""
-    if is_traced() or type(scores) not in _PLAIN_TYPES or not scores.is_cpu or scores.dtype not in _PLAIN_DTYPES:
+def _plain_kind(scores: Any, root: Any, projective: Any) -> int | None:
+    """The ``kind_of`` trees, or None if this is not about dense scores (B, N+1, N+1), or if an argument is wrong."""
+    if is_traced() or type(scores) not in _PLAIN_TYPES or scores.dtype not in _PLAIN_DTYPES:
         return None
     shape = scores.shape
     if len(shape) != 3 or shape[1] != shape[2] or shape[2] == 0 or scores.layout is not torch.strided:
         return None
-    if scores.is_neg() or (root != "single" and root != "multi") or not isinstance(projective, bool):
+    if not (scores.is_cpu or scores.is_cuda) or scores.is_neg():
         return None
-    kind = kind_of(root, projective)
-    raises = check is None or bool(check)
+    if (root != "single" and root != "multi") or not isinstance(projective, bool):
+        return None
+    return kind_of(root, projective)
+
+
+def plain_log_partition(scores: Any, root: Any, projective: Any, check: Any) -> Tensor | None:
+    """log Z (B), or None where ``_plain_kind`` is None."""
+    kind = _plain_kind(scores, root, projective)
+    if kind is None:
+        return None
+    raises = scores.is_cpu if check is None else bool(check)
+    if raises and scores.is_cuda:
+        return None
     if scores.requires_grad and torch.is_grad_enabled():
-        found: Tensor = LogPartition.apply(scores, kind, raises)[0]
+        found: Tensor = LogPartition.apply(scores, kind, raises)
         return found
     return _log_partition_at_once(scores, kind, raises, False)[0]
+
+
+def plain_argmax(scores: Any, root: Any, projective: Any, check: Any) -> Tensor | None:
+    """The best trees (B, N) of scores on a device, or None where ``_plain_kind`` is None."""
+    kind = _plain_kind(scores, root, projective)
+    if kind is None or check or not scores.is_cuda:
+        return None
+    return CudaTrees(scores, None, kind, False).argmax()
 
 
 # log_prob(scores, heads, words, kind, slope): log p (...) of one tree per sentence, heads (..., N), and, if there will

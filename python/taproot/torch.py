@@ -47,7 +47,7 @@ from ._results import BestTrees, LabeledTrees
 from ._tensors import WithoutReplacementSample
 from ._torch_cpu import as_numpy
 from ._torch_cuda import release_memory
-from ._torch_operators import plain_log_partition
+from ._torch_operators import plain_argmax, plain_log_partition
 from ._torch_sentences import Sentences
 from ._torch_tree import is_projective, is_tree
 
@@ -285,6 +285,10 @@ def argmax(
     >>> taproot.torch.argmax(torch.tensor([[0.0, 2, 1], [0, 0, 1], [0, 0, 0]]))
     tensor([0, 1])
     """
+    if lengths is constraints is label_scores is None and layout == "head-dependent":
+        found = plain_argmax(scores, root, projective, check)
+        if found is not None:
+            return found
     sentences = Sentences(scores, lengths, root, constraints, label_scores, layout, check, projective)
     return _trees_of(sentences, sentences.decode("argmax"), ())
 

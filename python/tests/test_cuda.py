@@ -169,6 +169,36 @@ def test_compiled_on_the_device() -> None:
 @needs_device
 @pytest.mark.parametrize("root", ROOTS)
 @pytest.mark.parametrize("projective", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_plain_scores_have_the_answers_of_the_longer_way(root: Any, projective: bool, dtype: Any) -> None:
+    scores = scores_of(6, 21, 21, dtype=dtype)
+    scores[1, 0] = -torch.inf  # No tree,
+    scores[2, 3, 4] = torch.nan  # no answer,
+    scores[3] *= 400  # and beyond the range of double.
+    turned = scores.mT.contiguous().mT
+    rest: Any = dict(root=root, projective=projective)
+    weights = torch.rand(6, dtype=dtype, device="cuda")
+    kept = [0, 1, 3, 4, 5]
+    for given in (scores, turned):
+        leaf = given.cuda().requires_grad_()
+        short, long = tt.log_partition(leaf, **rest), tt.log_partition(leaf, [20] * 6, **rest)
+        assert torch.equal(short.nan_to_num(), long.nan_to_num()) and torch.equal(short.isnan(), long.isnan())
+        slopes = [torch.autograd.grad((z * weights)[kept].sum(), leaf, retain_graph=True)[0] for z in (short, long)]
+        differentiable, again = (
+            torch.autograd.grad((short * weights)[kept].sum(), leaf, create_graph=create)[0] for create in (True, False)
+        )
+        for slope in (slopes[1], again, differentiable):
+            assert torch.equal(slopes[0][kept], slope[kept])
+        best = tt.argmax(leaf.detach(), **rest)
+        assert torch.equal(best, tt.argmax(leaf.detach(), [20] * 6, **rest)) and best.dtype == torch.int64
+    assert tt.log_partition(scores[:0].cuda(), **rest).shape == (0,) == tt.argmax(scores[:0].cuda(), **rest).shape[:1]
+    with pytest.raises(taproot.SentenceError):
+        tt.log_partition(scores.cuda(), check=True, **rest)
+
+
+@needs_device
+@pytest.mark.parametrize("root", ROOTS)
+@pytest.mark.parametrize("projective", [False, True])
 def test_trees_and_divergences_are_those_of_the_cpu(root: Any, projective: bool) -> None:
     scores, other = scores_of(5, 21, 21), scores_of(5, 21, 21, seed=1)
     scores[3] = scores[3].round()  # Ties.
