@@ -176,9 +176,8 @@ void sample_without_replacement(const CudaCall& call) {
 template <const auto& kAlgorithms>
 XLA_FFI_Error* accept(XLA_FFI_CallFrame* frame) {
   static const auto* const handler =
-      ffi::Ffi::BindInstantiate()
-          .Attrs()
-          .To([](ffi::Dictionary attributes) {
+      when_compiled()
+          .To([](ffi::RemainingArgs, ffi::RemainingRets, ffi::Dictionary attributes) {
             const auto labeled = attributes.get<bool>("labeled");
             const auto algorithm = attributes.get<std::string_view>("algorithm");
             if (!labeled.has_value()) return labeled.error();

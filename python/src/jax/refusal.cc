@@ -28,17 +28,14 @@ ffi::Error without_cuda() {
 
 template <ffi::Error (*kError)()>
 XLA_FFI_Error* refuse(XLA_FFI_CallFrame* frame) {
-  static const ffi::Ffi* const when_compiled =
-      ffi::Ffi::BindInstantiate().Attrs().To([](ffi::Dictionary) { return kError(); }).release();
-  static const ffi::Ffi* const when_run =
-      ffi::Ffi::Bind()
-          .RemainingArgs()
-          .RemainingRets()
-          .Attrs()
-          .To([](ffi::RemainingArgs, ffi::RemainingRets, ffi::Dictionary) { return kError(); })
-          .release();
+  constexpr auto kRefuse = [](ffi::RemainingArgs, ffi::RemainingRets, ffi::Dictionary) {
+    return kError();
+  };
+  static const ffi::Ffi* const compiled = when_compiled().To(kRefuse).release();
+  static const ffi::Ffi* const run =
+      ffi::Ffi::Bind().RemainingArgs().RemainingRets().Attrs().To(kRefuse).release();
   const bool compiling = frame->stage == XLA_FFI_ExecutionStage_INSTANTIATE;
-  return (compiling ? when_compiled : when_run)->Call(frame);
+  return (compiling ? compiled : run)->Call(frame);
 }
 
 }  // namespace

@@ -10,6 +10,12 @@
 
 namespace taproot::python::jax {
 
+/// A handler for when a program is compiled, from attributes. Later versions of jaxlib pass
+/// operands and results at that stage too, which the headers of older ones must be told to accept.
+inline auto when_compiled() {
+  return xla::ffi::Ffi::BindInstantiate().RemainingArgs().RemainingRets().Attrs();
+}
+
 /// "... is not done on a CUDA device", with what to do instead.
 xla::ffi::Error refusal(std::string_view what);
 
