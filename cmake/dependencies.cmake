@@ -64,8 +64,9 @@ else()
   target_include_directories(taproot_random123 SYSTEM INTERFACE ${TAPROOT_RANDOM123})
 endif()
 
-# Defines taproot_fmt, which is headers and no library. The command line and the Python package use
-# it, the library does not.
+# Defines taproot_fmt. The command line and the Python package use it, the library does not. Compiling
+# it anew with every file takes long, so the command line uses the system's library; the Python package,
+# which must not need one, and builds with upstream's release use the headers alone.
 function(taproot_find_fmt)
   if(TARGET taproot_fmt)
     return()
@@ -76,7 +77,7 @@ function(taproot_find_fmt)
     find_package(fmt QUIET)
   endif()
   if(NOT fetch AND fmt_FOUND)
-    target_link_libraries(taproot_fmt INTERFACE fmt::fmt-header-only)
+    target_link_libraries(taproot_fmt INTERFACE $<IF:$<BOOL:${TAPROOT_PYTHON}>,fmt::fmt-header-only,fmt::fmt>)
   else()
     FetchContent_MakeAvailable(fmt)
     target_include_directories(taproot_fmt SYSTEM INTERFACE ${fmt_SOURCE_DIR}/include)

@@ -14,6 +14,7 @@
 
 #include "testing/families.h"
 #include "testing/golden.h"
+#include "testing/paths.h"
 
 namespace taproot::oracle {
 namespace {
@@ -121,7 +122,7 @@ TEST(Oracle, SixWordsAgree) {
 }
 
 TEST(Oracle, ReproducesGolden) {
-  const std::vector<GoldenCase> cases = load_golden(TAPROOT_GOLDEN_JSON);
+  const std::vector<GoldenCase> cases = load_golden(golden_file("golden.json"));
   EXPECT_EQ(cases.size(), 22u);
   for (const GoldenCase& golden : cases) {
     for (const Root root : kRoots) {

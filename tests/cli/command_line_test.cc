@@ -11,7 +11,7 @@
 namespace taproot::cli {
 namespace {
 
-const std::string kData = TAPROOT_DATA;
+const std::string kData = kDataFolder;
 
 TEST_F(Cli, RefusesWhatMakesNoSense) {
   const std::string demo = kData + "/demo.npz";

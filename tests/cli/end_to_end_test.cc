@@ -21,7 +21,7 @@
 namespace taproot::cli {
 namespace {
 
-const std::string kData = TAPROOT_DATA;
+const std::string kData = kDataFolder;
 
 std::vector<Sentence> sentences(const std::string& name) {
   ReadOptions options;

@@ -4,5 +4,6 @@
 namespace taproot::cli {
 
 const char* const kProgram = TAPROOT_PROGRAM;
+const char* const kDataFolder = TAPROOT_DATA;
 
 }  // namespace taproot::cli

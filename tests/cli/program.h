@@ -20,6 +20,9 @@ namespace taproot::cli {
 /// The path of the program.
 extern const char* const kProgram;
 
+/// The folder of the demo's sentences.
+extern const char* const kDataFolder;
+
 struct Result {
   int code;  ///< 128 if it was killed.
   std::string out;

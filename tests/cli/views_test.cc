@@ -17,7 +17,7 @@
 namespace taproot::cli {
 namespace {
 
-const std::string kData = TAPROOT_DATA;
+const std::string kData = kDataFolder;
 const std::string kDemo = kData + "/demo.npz --words " + kData + "/demo.txt";
 using Strings = std::vector<std::string>;
 

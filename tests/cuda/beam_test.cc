@@ -9,6 +9,7 @@
 #include "law/trained.h"
 #include "law/without_replacement.h"
 #include "testing/families.h"
+#include "testing/paths.h"
 
 namespace taproot {
 namespace {
@@ -185,7 +186,7 @@ TEST_F(CudaBeam, UnderflowBehindHarmlessPivots) {
 
 TEST_F(CudaBeam, TrainedScores) {
   std::vector<Problem> problems;
-  for (auto& [name, problem] : law::trained_sentences(TAPROOT_TRAINED_JSON)) {
+  for (auto& [name, problem] : law::trained_sentences(oracle::golden_file("trained.json"))) {
     problems.push_back(std::move(problem));
   }
   ASSERT_FALSE(problems.empty());

@@ -9,6 +9,7 @@
 #include "testing/families.h"
 #include "testing/golden.h"
 #include "testing/linear_congruential.h"
+#include "testing/paths.h"
 
 namespace taproot {
 namespace {
@@ -80,7 +81,7 @@ TEST_F(CudaDecode, LongSentences) {
 
 TEST_F(CudaDecode, GoldenCases) {
   std::vector<Problem> problems;
-  for (const auto& golden : oracle::load_golden(TAPROOT_GOLDEN_JSON)) {
+  for (const auto& golden : oracle::load_golden(oracle::golden_file("golden.json"))) {
     problems.push_back(golden.problem);
   }
   expect_same_trees(problems);

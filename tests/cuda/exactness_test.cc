@@ -9,6 +9,7 @@
 #include "cuda/on_device.h"
 #include "testing/families.h"
 #include "testing/golden.h"
+#include "testing/paths.h"
 
 namespace taproot {
 namespace {
@@ -19,7 +20,7 @@ using oracle::Root;
 class CudaGolden : public OnDevice {
  protected:
   void run(Precision precision, double log_z_bound, double marginal_bound) {
-    const auto cases = oracle::load_golden(TAPROOT_GOLDEN_JSON);
+    const auto cases = oracle::load_golden(oracle::golden_file("golden.json"));
     ASSERT_EQ(cases.size(), 22U);
     std::vector<Problem> problems;
     for (const auto& golden : cases) problems.push_back(golden.problem);

@@ -2,6 +2,7 @@
 //
 // The device gives the trees that tests/golden/trees.json pins.
 #include "testing/golden_trees.h"
+#include "testing/paths.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@ using oracle::GoldenTrees;
 
 TEST(CudaGoldenTrees, AreSampledOnTheDevice) {
   if (!cuda_available()) GTEST_SKIP() << cuda_description();
-  const GoldenFile golden = oracle::load_golden_trees(TAPROOT_GOLDEN "/trees.json");
+  const GoldenFile golden = oracle::load_golden_trees(oracle::golden_file("trees.json"));
   Cuda cuda;
   std::size_t tested = 0;
   for (const GoldenTrees& expected : golden.cases) {

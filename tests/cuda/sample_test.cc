@@ -8,6 +8,7 @@
 #include "law/statistics.h"
 #include "law/trained.h"
 #include "testing/families.h"
+#include "testing/paths.h"
 
 namespace taproot {
 namespace {
@@ -42,7 +43,7 @@ TEST_F(CudaSample, TreesOfTheCpu) {
     problems.push_back(oracle::attractor_pairs(n, 12, ++seed));
     problems.push_back(oracle::masked(n, -1e4, ++seed));
   }
-  for (auto& [name, problem] : law::trained_sentences(TAPROOT_TRAINED_JSON)) {
+  for (auto& [name, problem] : law::trained_sentences(oracle::golden_file("trained.json"))) {
     problems.push_back(std::move(problem));
   }
   const std::size_t kTrees = samples(300, 40);

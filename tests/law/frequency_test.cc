@@ -14,6 +14,7 @@
 #include "property/check.h"
 #include "sample/walk/walk.h"
 #include "testing/families.h"
+#include "testing/paths.h"
 
 namespace taproot {
 namespace {
@@ -81,8 +82,8 @@ TEST(Frequencies, OfRandomGraphs) {
 }
 
 TEST(Frequencies, OfTrainedSentences) {
-  ASSERT_EQ(trained_sentences(TAPROOT_TRAINED_JSON).size(), 6U);
-  for (const auto& [label, problem] : trained_sentences(TAPROOT_TRAINED_JSON)) {
+  ASSERT_EQ(trained_sentences(oracle::golden_file("trained.json")).size(), 6U);
+  for (const auto& [label, problem] : trained_sentences(oracle::golden_file("trained.json"))) {
     for (const auto& [algorithm, root] : walks_and_elimination()) {
       SCOPED_TRACE(testing::Message() << label << " " << to_string(algorithm) << " " << name(root));
       expect_marginals(problem, root, algorithm, 200000);
@@ -93,7 +94,7 @@ TEST(Frequencies, OfTrainedSentences) {
 }
 
 TEST(Frequencies, OfProjectiveTrees) {
-  auto problems = trained_sentences(TAPROOT_TRAINED_JSON);
+  auto problems = trained_sentences(oracle::golden_file("trained.json"));
   problems.emplace_back("random-30", oracle::gaussian(30, 1.5, 31));
   problems.emplace_back("uniform-60", oracle::uniform(60));
   problems.emplace_back("uniform-150", oracle::uniform(150));  // A common factor, in double.

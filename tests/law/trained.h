@@ -12,7 +12,7 @@
 
 namespace taproot::law {
 
-/// Sentences with the scores of trained parsers, and their names; `path` is TAPROOT_TRAINED_JSON.
+/// Sentences with the scores of trained parsers, and their names; `path` is that of trained.json.
 inline std::vector<std::pair<std::string, oracle::Problem>> trained_sentences(
     const std::string& path) {
   std::ifstream in(path);

@@ -8,6 +8,7 @@
 
 #include "law/trained.h"
 #include "law/without_replacement.h"
+#include "testing/paths.h"
 
 namespace taproot {
 namespace {
@@ -18,7 +19,7 @@ using oracle::Problem;
 constexpr std::size_t kTrees = 50;
 
 std::vector<std::pair<std::string, Problem>> graphs() {
-  auto all = law::trained_sentences(TAPROOT_TRAINED_JSON);
+  auto all = law::trained_sentences(oracle::golden_file("trained.json"));
   for (const int gap : {5, 30, 900}) {
     all.emplace_back("pairs-" + std::to_string(gap), oracle::attractor_pairs(10, gap, 3));
   }
@@ -95,7 +96,7 @@ Summary summarize(const Problem& problem, oracle::Root root, TreeFamily family,
 }
 
 TEST(WithoutReplacementAlgorithms, HaveOneLaw) {
-  for (const auto& [label, problem] : law::trained_sentences(TAPROOT_TRAINED_JSON)) {
+  for (const auto& [label, problem] : law::trained_sentences(oracle::golden_file("trained.json"))) {
     SCOPED_TRACE(label);
     const auto root = label[0] == 'e' ? oracle::Root::kSingle : oracle::Root::kMulti;
     const std::uint32_t samples = problem.n > 40 ? 200 : 300;

@@ -12,6 +12,7 @@
 #include "property/check.h"
 #include "testing/families.h"
 #include "testing/golden.h"
+#include "testing/paths.h"
 #include "unit/core/targets.h"
 
 namespace taproot {
@@ -21,7 +22,7 @@ using oracle::Problem;
 using oracle::Root;
 
 TEST(Golden, Float64) {
-  const auto cases = oracle::load_golden(TAPROOT_GOLDEN_JSON);
+  const auto cases = oracle::load_golden(oracle::golden_file("golden.json"));
   ASSERT_EQ(cases.size(), 22U);
   for (const auto& golden : cases) {
     for (const Root root : {Root::kSingle, Root::kMulti}) {
@@ -41,7 +42,7 @@ void expect_exact_in_float(const Problem& problem, Root root) {
 }
 
 TEST(Golden, Float32) {
-  for (const auto& golden : oracle::load_golden(TAPROOT_GOLDEN_JSON)) {
+  for (const auto& golden : oracle::load_golden(oracle::golden_file("golden.json"))) {
     for (const Root root : {Root::kSingle, Root::kMulti}) {
       SCOPED_TRACE(golden.name + " " + name(root));
       expect_exact_in_float(golden.problem, root);
@@ -51,7 +52,7 @@ TEST(Golden, Float32) {
 
 // The kernels of every instruction set.
 TEST(Golden, EveryTarget) {
-  const auto cases = oracle::load_golden(TAPROOT_GOLDEN_JSON);
+  const auto cases = oracle::load_golden(oracle::golden_file("golden.json"));
   for_each_target([&] {
     for (const auto& golden : cases) {
       for (const Root root : {Root::kSingle, Root::kMulti}) {

@@ -10,6 +10,7 @@
 #include "law/trained.h"
 #include "property/check.h"
 #include "testing/families.h"
+#include "testing/paths.h"
 #include "testing/projective.h"
 #include "unit/core/targets.h"
 
@@ -146,7 +147,7 @@ TEST(Projective, IsAChartInMultiprecisionForAttractorsOfThreeHundredWords) {
 }
 
 TEST(Projective, IsAChartInMultiprecisionOnTrainedScores) {
-  for (const auto& [name, sentence] : law::trained_sentences(TAPROOT_TRAINED_JSON)) {
+  for (const auto& [name, sentence] : law::trained_sentences(oracle::golden_file("trained.json"))) {
     SCOPED_TRACE(name);
     for (const Root root : {Root::kSingle, Root::kMulti}) {
       expect_exact(projective(sentence, root), oracle::projective_chart(sentence, root));

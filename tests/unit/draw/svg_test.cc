@@ -13,6 +13,7 @@
 #include "draw/words.h"
 #include "taproot/draw.h"
 #include "testing/misuse.h"
+#include "testing/paths.h"
 #include "unit/draw/drawing.h"
 #include "unit/draw/examples.h"
 
@@ -34,7 +35,7 @@ SvgOptions from(double threshold) {
 
 // The drawing as it was when somebody last looked at it. TAPROOT_UPDATE_GOLDEN=1 writes it anew.
 void expect_golden(const std::string& name, const std::string& svg) {
-  const std::string path = std::string(TAPROOT_GOLDEN) + "/" + name + ".svg";
+  const std::string path = oracle::golden_file(name + ".svg");
   if (std::getenv("TAPROOT_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << svg;
   std::ifstream in(path);
   const std::string golden(std::istreambuf_iterator<char>(in), {});

@@ -14,6 +14,7 @@
 #include "testing/families.h"
 #include "testing/golden.h"
 #include "testing/misuse.h"
+#include "testing/paths.h"
 #include "unit/core/targets.h"
 
 namespace taproot {
@@ -220,7 +221,7 @@ TEST(Hessian, OffsetsCostNoDigits) {
 }
 
 TEST(Hessian, GoldenCasesWithEveryTarget) {
-  const auto cases = oracle::load_golden(TAPROOT_GOLDEN_JSON);
+  const auto cases = oracle::load_golden(oracle::golden_file("golden.json"));
   std::vector<std::vector<double>> exact;
   for (const auto& golden : cases) {
     for (const Root root : kRoots) {

@@ -2,6 +2,7 @@
 //
 // The trees that seeds give are part of the format: tests/golden/trees.json pins them.
 #include "testing/golden_trees.h"
+#include "testing/paths.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +20,7 @@ using oracle::GoldenGraph;
 using oracle::GoldenTrees;
 
 const GoldenFile& golden() {
-  static const GoldenFile file = oracle::load_golden_trees(TAPROOT_GOLDEN "/trees.json");
+  static const GoldenFile file = oracle::load_golden_trees(oracle::golden_file("trees.json"));
   return file;
 }
 

@@ -7,6 +7,7 @@
 
 #include "law/trained.h"
 #include "testing/families.h"
+#include "testing/paths.h"
 #include "testing/uniform_weights.h"
 #include "unit/core/targets.h"
 #include "unit/sample/walk/stacked_sentence.h"
@@ -46,7 +47,7 @@ TEST(Pop, GivesTheTreesOfTheWalkAtEveryLength) {
 }
 
 TEST(Pop, GivesTheTreesOfTheWalkOnTrainedScores) {
-  for (const auto& [name, problem] : law::trained_sentences(TAPROOT_TRAINED_JSON)) {
+  for (const auto& [name, problem] : law::trained_sentences(oracle::golden_file("trained.json"))) {
     SCOPED_TRACE(name);
     for (const Root root : kRules) {
       if (!factored(problem, root).outcome().ok()) continue;
