@@ -5,13 +5,6 @@
 #include "commands/tree_results.h"
 
 namespace taproot::cli {
-namespace {
-
-// Heads that are sampled at a time of a single sentence: the trees before them are written
-// meanwhile.
-constexpr std::size_t kBlockHeads = std::size_t{1} << 20;
-
-}  // namespace
 
 int run_sample(const Options& options) {
   return write_trees(
@@ -20,7 +13,7 @@ int run_sample(const Options& options) {
         const bool alone = context.chunk.size() == 1;
         const auto n = static_cast<std::size_t>(std::max(1, context.chunk.sentences[0].n));
         const std::size_t block =
-            alone ? std::max<std::size_t>(1, kBlockHeads / n) : std::max<std::size_t>(1, options.k);
+            std::max<std::size_t>(1, alone ? heads_at_a_time(engine.pool()) / n : options.k);
         DependencyTrees trees = engine.trees(context.chunk, block < options.k);
         SampleOptions how{algorithm_named(options.algorithm), options.seed};
         for (std::size_t first = 0; first == 0 || first < options.k; first += block) {

@@ -3,41 +3,9 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <utility>
 
-#include "background.h"
-#include "formats/tree_writer.h"
-
 namespace taproot::cli {
-namespace {
-
-// Writes the trees of a chunk; returns whether some sentence failed.
-bool write_chunk(TreeWriter& writer, const Context& context, const ChunkTrees& trees) {
-  bool failed = false;
-  TreeRow row;
-  for (std::size_t i = 0; i < context.chunk.size(); ++i) {
-    const SentenceTrees& own = trees.sentences[i];
-    if (trees.first_tree == 0) {
-      writer.sentence(context.number(i), context.chunk.sentences[i].n, context.chunk.words_of(i));
-    }
-    for (std::size_t s = 0; s < own.count; ++s) {
-      fill_row(context, i, own, s, row);
-      row.index = trees.first_tree + s;
-      writer.tree(row);
-    }
-    if (!trees.last) continue;
-    if (!own.outcome.ok()) {
-      failed = true;
-      writer.failed(context.chunk.failure(i, own.outcome));
-    } else if (own.exhausted) {
-      writer.exhausted({context.number(i), own.count});
-    }
-  }
-  return failed;
-}
-
-}  // namespace
 
 void SentenceTrees::allocate(const DependencyTrees& trees, std::size_t sentence, std::size_t size) {
   n = static_cast<std::size_t>(trees.n(sentence));
@@ -55,27 +23,6 @@ TreeOutput SentenceTrees::output() {
   out.log_prob = log_prob.empty() ? nullptr : log_prob.data();
   out.score = score.empty() ? nullptr : score.data();
   return out;
-}
-
-int write_trees(const Options& options, IndexKind kind, std::size_t trees, const TreeQuery& query) {
-  Engine engine(options);
-  ChunkReader reader(options, trees);
-  const auto writer = TreeWriter::open(options.format, options.output, kind);
-  Background writing(engine.pool().threads() > 1);
-  bool failed = false;
-  for (auto chunk = std::make_shared<Chunk>(); reader.next(*chunk);
-       chunk = std::make_shared<Chunk>()) {
-    const Context context{options, *chunk, reader.label_names()};
-    query(engine, context, [&, chunk](ChunkTrees&& found) {
-      auto results = std::make_shared<ChunkTrees>(std::move(found));
-      writing.run([&, chunk, results] {
-        failed |= write_chunk(*writer, {options, *chunk, reader.label_names()}, *results);
-      });
-    });
-  }
-  writing.wait();
-  writer->finish();
-  return failed ? kSomeFailed : kAllFine;
 }
 
 void fill_row(const Context& context, std::size_t i, const SentenceTrees& trees, std::size_t s,

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "error.h"
 #include "formats/conllu_keys.h"
 #include "formats/formats.h"
+#include "formats/line_writer.h"
 #include "formats/row_check.h"
-#include "io/line_buffer.h"
-#include "io/output_file.h"
 
 namespace taproot::cli {
 namespace {
+
+constexpr std::size_t kStep = 16;
 
 // The text of a sentence, cut where heads and labels go.
 struct Template {
@@ -23,7 +25,7 @@ struct Template {
   std::string after;
 
   // For trees without labels: everything between two heads as one piece, all pieces in one string.
-  // Piece i ends at piece_end[i]; there is one more than there are words.
+  // Piece i ends at piece_end[i]; there is one more than there are words. kStep bytes follow them.
   std::string pieces;
   std::vector<std::size_t> piece_end;
 
@@ -35,8 +37,16 @@ struct Template {
     }
     pieces += after + "\n";
     piece_end.push_back(pieces.size());
+    pieces.resize(pieces.size() + kStep);
   }
 };
+
+// Copies a short text faster than memcpy() does, in steps: up to kStep bytes beyond its end are
+// read and written.
+char* put_text(char* at, const char* text, std::size_t size) {
+  for (std::size_t i = 0; i < size; i += kStep) std::memcpy(at + i, text + i, kStep);
+  return at + size;
+}
 
 std::array<std::string_view, 10> columns(std::size_t sentence, std::string_view line) {
   std::array<std::string_view, 10> parts;
@@ -92,19 +102,24 @@ Template from_words(const WordSentence& words) {
   return result;
 }
 
-class ConlluWriter final : public TreeWriter {
+class ConlluWriter final : public LineWriter {
  public:
-  ConlluWriter(const std::string& file, IndexKind kind) : file_(file), kind_(kind) {}
+  using LineWriter::LineWriter;
+
+  std::unique_ptr<TreeWriter> part() const override {
+    return std::make_unique<ConlluWriter>(kind_);
+  }
 
   void sentence(std::size_t number, int n, const WordSentence* words) override {
     if (words == nullptr) {
       fail("sentence {} has no words, and CoNLL-U needs them; name a file with --words", number);
     }
+    comments_end_.reset();
+    if (number_ == number) return;
     check_words(number, n, *words);
     template_ = words->lines.empty() ? from_words(*words) : from_conllu(number, *words);
     template_.join();
     number_ = number;
-    comments_end_.reset();
   }
 
   void tree(const TreeRow& row) override {
@@ -138,11 +153,6 @@ class ConlluWriter final : public TreeWriter {
     end_without_heads();
   }
 
-  void finish() override {
-    line_.flush(file_);
-    file_.commit();
-  }
-
  private:
   void check(const TreeRow& row) const {
     if (row.heads.size() != template_.words.size()) {
@@ -163,7 +173,7 @@ class ConlluWriter final : public TreeWriter {
 
   void begin(std::size_t sentence) {
     if (sentence != number_) fail("sentence {}: its words were not given", sentence);
-    line_.flush_if_full(file_);
+    flush_if_full();
     comments_end_.reset();
     line_.text(template_.comments);
     comment("sentence", sentence);
@@ -192,15 +202,17 @@ class ConlluWriter final : public TreeWriter {
   }
 
   void write_heads(const TreeRow& row) {
-    const char* piece = template_.pieces.data();
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i < row.heads.size(); ++i) {
-      const std::size_t end = template_.piece_end[i];
-      line_.text({piece + begin, end - begin});
-      line_.number(row.heads[i]);
-      begin = end;
-    }
-    line_.text({piece + begin, template_.pieces.size() - begin});
+    const std::size_t most = template_.pieces.size() + row.heads.size() * kLongestNumber;
+    line_.append(most, [&](char* at) {
+      const char* piece = template_.pieces.data();
+      std::size_t begin = 0;
+      for (std::size_t i = 0; i < row.heads.size(); ++i) {
+        at = put_text(at, piece + begin, template_.piece_end[i] - begin);
+        at = put_number(at, row.heads[i]);
+        begin = template_.piece_end[i];
+      }
+      return put_text(at, piece + begin, template_.piece_end.back() - begin);
+    });
   }
 
   void write_heads_and_labels(const TreeRow& row) {
@@ -226,11 +238,8 @@ class ConlluWriter final : public TreeWriter {
     line_.byte('\n');
   }
 
-  OutputFile file_;
-  IndexKind kind_;
-  LineBuffer line_;
   Template template_;
-  std::size_t number_ = 0;
+  std::optional<std::size_t> number_;
   std::optional<std::size_t> comments_end_;  // Where the comments of the last tree end in line_.
 };
 

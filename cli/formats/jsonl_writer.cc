@@ -3,32 +3,26 @@
 
 #include "core/utf8.h"
 #include "formats/formats.h"
-#include "io/line_buffer.h"
-#include "io/output_file.h"
+#include "formats/line_writer.h"
 
 namespace taproot::cli {
 namespace {
 
-class JsonlWriter final : public TreeWriter {
+class JsonlWriter final : public LineWriter {
  public:
-  JsonlWriter(const std::string& file, IndexKind kind) : file_(file) {
-    if (kind != IndexKind::kNone) index_key_ = fmt::format(",\"{}\":", index_name(kind));
-  }
+  using LineWriter::LineWriter;
+
+  std::unique_ptr<TreeWriter> part() const override { return std::make_unique<JsonlWriter>(kind_); }
 
   void sentence(std::size_t, int, const WordSentence*) override {}
 
   void tree(const TreeRow& row) override {
     begin(row.sentence);
-    if (!index_key_.empty()) {
+    if (kind_ != IndexKind::kNone) {
       line_.text(index_key_);
       line_.number(row.index);
     }
-    line_.text(",\"heads\":[");
-    for (std::size_t i = 0; i < row.heads.size(); ++i) {
-      if (i > 0) line_.byte(',');
-      line_.number(row.heads[i]);
-    }
-    line_.byte(']');
+    heads(row.heads);
     if (!row.labels.empty()) labels(row.labels);
     value(",\"score\":", row.score);
     value(",\"log_prob\":", row.log_prob);
@@ -53,11 +47,6 @@ class JsonlWriter final : public TreeWriter {
     end();
   }
 
-  void finish() override {
-    line_.flush(file_);
-    file_.commit();
-  }
-
  private:
   void begin(std::size_t sentence) {
     line_.text("{\"sentence\":");
@@ -66,7 +55,19 @@ class JsonlWriter final : public TreeWriter {
 
   void end() {
     line_.text("}\n");
-    line_.flush_if_full(file_);
+    flush_if_full();
+  }
+
+  void heads(const std::vector<std::int32_t>& heads) {
+    line_.text(",\"heads\":[");
+    line_.append(heads.size() * (kLongestNumber + 1), [&](char* at) {
+      for (const std::int32_t head : heads) {
+        at = put_number(at, head);
+        *at++ = ',';
+      }
+      return heads.empty() ? at : at - 1;  // No comma follows the last head.
+    });
+    line_.byte(']');
   }
 
   void labels(const std::vector<std::string>& labels) {
@@ -107,9 +108,7 @@ class JsonlWriter final : public TreeWriter {
     line_.byte('"');
   }
 
-  OutputFile file_;
-  LineBuffer line_;
-  std::string index_key_;
+  std::string index_key_ = fmt::format(",\"{}\":", index_name(kind_));
 };
 
 }  // namespace

@@ -3,16 +3,17 @@
 
 #include "error.h"
 #include "formats/formats.h"
+#include "formats/line_writer.h"
 #include "formats/row_check.h"
-#include "io/line_buffer.h"
-#include "io/output_file.h"
 
 namespace taproot::cli {
 namespace {
 
-class TextWriter final : public TreeWriter {
+class TextWriter final : public LineWriter {
  public:
-  TextWriter(const std::string& file, IndexKind kind) : file_(file), kind_(kind) {}
+  using LineWriter::LineWriter;
+
+  std::unique_ptr<TreeWriter> part() const override { return std::make_unique<TextWriter>(kind_); }
 
   void sentence(std::size_t number, int n, const WordSentence* words) override {
     has_words_ = words != nullptr;
@@ -42,7 +43,7 @@ class TextWriter final : public TreeWriter {
       line_.text(row.labels[i]);
     }
     line_.byte('\n');
-    line_.flush_if_full(file_);
+    flush_if_full();
   }
 
   void failed(const FailedRow& row) override {
@@ -51,7 +52,7 @@ class TextWriter final : public TreeWriter {
     line_.text(": ");
     line_.one_line(row.message);
     line_.byte('\n');
-    line_.flush_if_full(file_);
+    flush_if_full();
   }
 
   void exhausted(const ExhaustedRow& row) override {
@@ -59,12 +60,7 @@ class TextWriter final : public TreeWriter {
     line_.text("exhausted after ");
     line_.number(row.trees);
     line_.text(" trees\n");
-    line_.flush_if_full(file_);
-  }
-
-  void finish() override {
-    line_.flush(file_);
-    file_.commit();
+    flush_if_full();
   }
 
  private:
@@ -80,9 +76,6 @@ class TextWriter final : public TreeWriter {
          row.heads.size(), words_.size());
   }
 
-  OutputFile file_;
-  IndexKind kind_;
-  LineBuffer line_;
   bool has_words_ = false;
   std::vector<std::string> words_;
 };

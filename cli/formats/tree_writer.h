@@ -16,13 +16,20 @@ class TreeWriter {
  public:
   virtual ~TreeWriter() = default;
 
-  /// Must be called for every sentence of the input, before its rows. `words` may be null, except
-  /// for conllu (InputError).
+  /// Must be called for every sentence of the input, before its rows. Naming the last sentence once
+  /// more, before further rows of it, changes nothing. `words` may be null, except for conllu
+  /// (InputError).
   virtual void sentence(std::size_t number, int n, const WordSentence* words) = 0;
   virtual void tree(const TreeRow& row) = 0;
   virtual void failed(const FailedRow& row) = 0;
   virtual void exhausted(const ExhaustedRow& row) = 0;
   virtual void finish() = 0;
+
+  /// A writer in memory for some of the rows to come, so that several threads can make text at
+  /// once; add() then writes what it holds, and empties it. The end of a sentence (failed,
+  /// exhausted) belongs to the part with its last tree. Null for npz, which has no text to make.
+  virtual std::unique_ptr<TreeWriter> part() const { return nullptr; }
+  virtual void add(TreeWriter& /*part*/) {}
 
   /// Throws InputError for a format that does not hold trees.
   static std::unique_ptr<TreeWriter> open(Format format, const std::string& file, IndexKind kind);

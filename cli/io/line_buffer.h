@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/compile.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "io/digits.h"
 #include "io/output_file.h"
 
 namespace taproot::cli {
@@ -27,11 +28,16 @@ class LineBuffer {
     ++size_;
   }
 
+  /// Writes up to `most` bytes: fill(at) puts them at `at` and returns where they end.
+  template <typename Fill>
+  void append(std::size_t most, const Fill& fill) {
+    char* const begin = room(most);
+    size_ += static_cast<std::size_t>(fill(begin) - begin);
+  }
+
   template <std::integral T>
   void number(T value) {
-    if (value >= 0 && value < 10) return byte(static_cast<char>('0' + value));
-    const fmt::format_int digits(value);
-    text({digits.data(), digits.size()});
+    append(kLongestNumber, [&](char* at) { return put_number(at, value); });
   }
 
   /// Writes the shortest digits that read back to the same double. -0.0 keeps its fraction, because
@@ -39,8 +45,7 @@ class LineBuffer {
   void number(double value) {
     if (value == 0.0 && std::signbit(value)) return text("-0.0");
     constexpr std::size_t kLongest = 32;
-    char* const begin = room(kLongest);
-    size_ += static_cast<std::size_t>(fmt::format_to(begin, "{}", value) - begin);
+    append(kLongest, [&](char* at) { return fmt::format_to(at, FMT_COMPILE("{}"), value); });
   }
 
   /// Writes `piece` in one line: line ends become blanks.

@@ -221,6 +221,7 @@ def as_count(k: Any, name: str = "k", below: int = 2**64) -> int:
 # Seeded by the system once per process, because asking it for each seed costs a system call. random.seed() does not
 # reach it.
 _fresh = random.Random()
+fresh_bits = _fresh.getrandbits
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_fresh.seed)
 
@@ -228,7 +229,7 @@ if hasattr(os, "register_at_fork"):
 def as_seed(seed: Any) -> int:
     """64 bits: fresh ones for None, of a NumPy source of randomness, or the integer itself."""
     if seed is None:
-        return _fresh.getrandbits(64)
+        return fresh_bits(64)
     if isinstance(seed, np.random.Generator):
         return int(seed.integers(0, 2**64, dtype=np.uint64))
     if isinstance(seed, np.random.SeedSequence):

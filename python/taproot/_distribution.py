@@ -26,6 +26,7 @@ from ._arrays import (
     as_seed,
     as_switch,
     as_trees,
+    fresh_bits,
     is_list_of,
     pad,
 )
@@ -745,7 +746,7 @@ class DependencyTrees:
             shape = (k, self._n) if self._single else (k, self._batch, self._n)
             heads = np.empty(shape, INT32)
             labels = None if self._label_count is None else np.empty(shape, INT32)
-            number = seed if type(seed) is int else as_seed(seed)
+            number = fresh_bits(64) if seed is None else seed if type(seed) is int else as_seed(seed)
             failures = self._core.sample(k, number, algorithm, step_limit, first_tree, heads, labels)
         except (OverflowError, TypeError, ValueError):
             # Only now is it worth looking what was wrong, to say so.

@@ -389,6 +389,28 @@ check()
     run_script(FORKED + script, 120)
 
 
+def test_processes_draw_seeds_of_their_own() -> None:
+    script = """
+import os, random
+import numpy as np
+import taproot
+d = taproot.DependencyTrees(np.zeros((41, 41)))
+def sampled():
+    random.seed(0)  # Does not reach the seeds of the package.
+    return d.sample(1).tobytes()
+def sampled_in_child():
+    end, begin = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(begin, sampled())
+        os._exit(0)
+    os.waitpid(child, 0)
+    return os.read(end, 1000)
+assert len({sampled(), sampled_in_child(), sampled_in_child(), sampled()}) == 4
+"""
+    run_script(script, 60)
+
+
 @pytest.mark.parametrize(
     "call",
     ["d.sample(500, 3)", "DependencyTrees(batch).entropy()", "taproot.get_num_threads()", "taproot.set_num_threads(2)"],

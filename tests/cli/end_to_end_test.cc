@@ -199,6 +199,30 @@ TEST_F(Cli, OutputDoesNotDependOnThreadsOrSlices) {
   }
 }
 
+// More trees than are sampled, made text of and written at a time.
+TEST_F(Cli, ManyTreesComeInOrderForAnyNumberOfThreads) {
+  for (const std::string format : {"jsonl", "conllu"}) {
+    for (const std::string which : {" --sentences 0 -k 30000", " -k 3000"}) {
+      const std::string base = "sample " + kData + "/demo.npz --words " + kData + "/demo.txt" +
+                               which + " --format " + format;
+      ASSERT_EQ(run(base + " --threads 1 -o " + file("one." + format)).code, 0);
+      for (const std::string threads : {"2", "3"}) {
+        ASSERT_EQ(run(base + " --threads " + threads + " -o " + file("many")).code, 0);
+        EXPECT_TRUE(contents(file("one." + format)) == contents(file("many"))) << base;
+      }
+      const auto reader = TreeReader::open(file("one." + format));
+      const std::size_t k = which.ends_with("30000") ? 30000 : 3000;
+      std::size_t trees = 0;
+      for (AnyRow row; reader->next(row); ++trees) {
+        ASSERT_EQ(std::get<TreeRow>(row).sentence, trees / k);
+        ASSERT_EQ(std::get<TreeRow>(row).index, trees % k);
+      }
+      EXPECT_EQ(trees % k, 0U);
+      EXPECT_GE(trees, k);
+    }
+  }
+}
+
 TEST_F(Cli, ConvertsThereAndBack) {
   const std::string trees = file("trees.npz");
   ASSERT_EQ(run("swor " + kData + "/demo.npz -k 3 -o " + trees).code, 0);

@@ -30,6 +30,45 @@ TEST_F(Trees, RoundTripInEveryFormat) {
   }
 }
 
+// Sentence s of kWords: its trees, and how it ends.
+void write_sentence(TreeWriter& writer, std::size_t s, const std::vector<TreeRow>& rows) {
+  writer.sentence(s, static_cast<int>(kWords[s].words.size()), &kWords[s]);
+  for (const TreeRow& row : rows) {
+    if (row.sentence == s) writer.tree(row);
+  }
+  if (s == 1) writer.exhausted({s, 1});
+  if (s == 2) writer.failed({s, "no_tree", "none"});
+}
+
+TEST_F(Trees, PartsGiveTheBytesOfTheWhole) {
+  for (const char* const ending : {"jsonl", "conllu", "txt"}) {
+    for (const bool labeled : {false, true}) {
+      const std::vector<TreeRow> rows = some_trees(labeled);
+      const auto open = [&](const std::string& name) {
+        return TreeWriter::open(format_of(name + ending), path(name + ending), IndexKind::kSample);
+      };
+      const auto whole = open("whole.");
+      for (const std::size_t s : {0U, 1U, 2U, 0U}) write_sentence(*whole, s, rows);
+      whole->finish();
+      const auto writer = open("parts.");
+      write_sentence(*writer, 0, {rows[0]});
+      const auto a = writer->part();
+      const auto b = writer->part();
+      write_sentence(*b, 1, rows);  // The second part is ready first.
+      write_sentence(*b, 2, rows);
+      write_sentence(*a, 0, {rows[1]});
+      writer->add(*a);
+      writer->add(*b);
+      write_sentence(*a, 0, {rows[0]});  // It is empty again, and knows the sentence still.
+      write_sentence(*a, 0, {rows[1]});
+      writer->add(*a);
+      writer->finish();
+      EXPECT_EQ(get(std::string("parts.") + ending), get(std::string("whole.") + ending));
+    }
+  }
+  EXPECT_EQ(TreeWriter::open(Format::kNpz, path("x.npz"), IndexKind::kNone)->part(), nullptr);
+}
+
 TEST_F(Trees, JsonKeysInOrderAndOnlyThoseThere) {
   const auto writer = TreeWriter::open(Format::kJsonl, path("x"), IndexKind::kSample);
   TreeRow row{7, 3, {2, 0}, {}, {}, -1.5, {}, {}};

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "background.h"
+#include "commands/tree_results.h"
+#include "formats/tree_writer.h"
+
+namespace taproot::cli {
+namespace {
+
+// Heads of a piece: their text fits into the cache of a core.
+constexpr std::size_t kPieceHeads = std::size_t{1} << 13;
+
+// Pieces that become text before any of them is written: few enough for a small memory, many enough
+// for threads that end their last piece at different times.
+std::size_t pieces_at_a_time(const Pool& pool) {
+  return std::size_t{16} * static_cast<std::size_t>(pool.threads());
+}
+
+// A place among the trees of a chunk.
+struct Place {
+  std::size_t sentence = 0;
+  std::size_t tree = 0;
+};
+
+// Where the piece from `at` on ends: after kPieceHeads heads or more. What follows the last tree of
+// a sentence is in the same piece as that tree.
+Place piece_end(const ChunkTrees& trees, Place at) {
+  for (std::size_t heads = 0; heads < kPieceHeads && at.sentence < trees.sentences.size();) {
+    const SentenceTrees& own = trees.sentences[at.sentence];
+    const std::size_t n = std::max<std::size_t>(1, own.n);
+    const std::size_t taken = std::min(own.count - at.tree, (kPieceHeads - heads) / n + 1);
+    heads += std::max<std::size_t>(1, taken) * n;
+    at.tree += taken;
+    if (at.tree == own.count) at = {at.sentence + 1, 0};
+  }
+  return at;
+}
+
+// Writes the trees of a piece; returns whether some sentence failed.
+bool write_piece(TreeWriter& writer, const Context& context, const ChunkTrees& trees,
+                 const Place& begin, const Place& end) {
+  bool failed = false;
+  TreeRow row;
+  std::size_t s = begin.tree;
+  for (std::size_t i = begin.sentence; i <= end.sentence; ++i, s = 0) {
+    const bool ends = i < end.sentence;
+    if (!ends && end.tree == 0) break;
+    const SentenceTrees& own = trees.sentences[i];
+    writer.sentence(context.number(i), context.chunk.sentences[i].n, context.chunk.words_of(i));
+    for (; s < (ends ? own.count : end.tree); ++s) {
+      fill_row(context, i, own, s, row);
+      row.index = trees.first_tree + s;
+      writer.tree(row);
+    }
+    if (!ends || !trees.last) continue;
+    if (!own.outcome.ok()) {
+      failed = true;
+      writer.failed(context.chunk.failure(i, own.outcome));
+    } else if (own.exhausted) {
+      writer.exhausted({context.number(i), own.count});
+    }
+  }
+  return failed;
+}
+
+// Makes the text of trees on all threads, and writes it while they go on with the trees after them.
+class Output {
+ public:
+  Output(const Options& options, IndexKind kind, Pool& pool)
+      : options_(options),
+        pool_(pool),
+        writer_(TreeWriter::open(options.format, options.output, kind)),
+        writing_(pool.threads() > 1) {
+    for (auto& wave : waves_) wave.resize(pieces_at_a_time(pool));
+  }
+
+  void write(const std::shared_ptr<const Chunk>& chunk, const std::vector<std::string>& label_names,
+             ChunkTrees&& found) {
+    const auto trees = std::make_shared<const ChunkTrees>(std::move(found));
+    for (Place at; at.sentence < trees->sentences.size();) {
+      std::swap(waves_[0], waves_[1]);  // The one before may not be written yet.
+      const std::span<Part> parts = cut(*trees, at);
+      const auto put = [=, this, &label_names](TreeWriter& writer, const Part& part) {
+        const Context context{options_, *chunk, label_names};
+        if (write_piece(writer, context, *trees, part.begin, part.end)) failed_ = true;
+      };
+      pool_.for_each(parts.size(), [&](std::size_t i) {
+        if (parts[i].text != nullptr) put(*parts[i].text, parts[i]);
+      });
+      writing_.run([=, this] {
+        for (const Part& part : parts) {
+          part.text != nullptr ? writer_->add(*part.text) : put(*writer_, part);
+        }
+      });
+    }
+  }
+
+  int finish() {
+    writing_.wait();
+    writer_->finish();
+    return failed_ ? kSomeFailed : kAllFine;
+  }
+
+ private:
+  struct Part {
+    Place begin;
+    Place end;
+    std::unique_ptr<TreeWriter> text;  // Null if the format has none.
+  };
+
+  // The next parts from `at` on; moves `at` to their end.
+  std::span<Part> cut(const ChunkTrees& trees, Place& at) {
+    std::vector<Part>& wave = waves_[0];
+    std::size_t count = 0;
+    for (; count < wave.size() && at.sentence < trees.sentences.size(); ++count) {
+      Part& part = wave[count];
+      if (part.text == nullptr) part.text = writer_->part();
+      part.begin = std::exchange(at, piece_end(trees, at));
+      part.end = at;
+    }
+    return std::span(wave).first(count);
+  }
+
+  const Options& options_;
+  Pool& pool_;
+  std::unique_ptr<TreeWriter> writer_;
+  std::atomic<bool> failed_ = false;
+  std::array<std::vector<Part>, 2> waves_;  // What is made, and what is written meanwhile.
+  Background writing_;                      // The last member, because its job uses the others.
+};
+
+}  // namespace
+
+std::size_t heads_at_a_time(const Pool& pool) { return kPieceHeads * pieces_at_a_time(pool); }
+
+int write_trees(const Options& options, IndexKind kind, std::size_t trees, const TreeQuery& query) {
+  Engine engine(options);
+  ChunkReader reader(options, trees);
+  Output output(options, kind, engine.pool());
+  for (auto chunk = std::make_shared<Chunk>(); reader.next(*chunk);
+       chunk = std::make_shared<Chunk>()) {
+    query(engine, {options, *chunk, reader.label_names()},
+          [&](ChunkTrees&& found) { output.write(chunk, reader.label_names(), std::move(found)); });
+  }
+  return output.finish();
+}
+
+}  // namespace taproot::cli
