@@ -52,7 +52,7 @@ sources() {
 # try_here PYTHON WHEEL: in an environment of this machine.
 try_here() {
   local root=$PWD/build/wheels/try-$1
-  ! command -v pyenv >/dev/null || export PYENV_VERSION="${PYENV_VERSION-$(pyenv versions --bare | paste -sd:)}"
+  use_all_pythons
   "$1" -c '' 2>/dev/null || { echo "there is no $1 to try it with" && return; }
   rm -rf "$root"
   quietly "$1" -m venv "$root"
