@@ -38,6 +38,7 @@ myst_links_external_new_tab = False
 if importlib.util.find_spec("torch") is None:
     autodoc_mock_imports = ["torch", "taproot._torch_operators", "taproot._torch_cpu"]
 autodoc_member_order = "bysource"
+autodoc_inherit_docstrings = False  # Those of torch.distributions are not about trees.
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_type_aliases = {

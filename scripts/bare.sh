@@ -24,6 +24,7 @@ bare_base() {
 # run_foreign ARCH: makes the kernel run programs of another architecture, as Debian's qemu-user-static does.
 run_foreign() {
   [ "$1" = arm64 ] || die "only arm64 runs under qemu here"
+  need_packages qemu-user-static >&2
   local registry=/proc/sys/fs/binfmt_misc
   [ -e $registry/register ] || mount -t binfmt_misc none $registry || die "the kernel has no binfmt_misc"
   [ -e $registry/qemu-aarch64 ] || printf '%s' ':qemu-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:/usr/bin/qemu-aarch64-static:F' >$registry/register

@@ -20,6 +20,12 @@ use_ccache() {
 }
 use_ccache
 
+# pyenv runs the versions of Python that are named here: the one it runs now as python3, the others by their numbers.
+use_all_pythons() {
+  ! command -v pyenv >/dev/null ||
+    export PYENV_VERSION="${PYENV_VERSION-$(pyenv version-name):$(pyenv versions --bare | paste -sd:)}"
+}
+
 die() {
   printf '%s: %s\n' "$(basename "$0")" "$*" >&2
   exit 1

@@ -20,6 +20,7 @@ pip=("$python" -m pip --disable-pip-version-check)
 # Only what is missing is installed, so that a second run needs no network.
 needed=(sphinx myst-parser furo sphinx-design breathe numpy pyarrow jax pytest pytest-xdist hypothesis
   scikit-build-core nanobind jaxlib cmake ninja)
+[ -z "$examples" ] || needed+=(torch)
 "$python" -c 'import importlib.metadata, sys; [importlib.metadata.version(name) for name in sys.argv[1:]]' \
   "${needed[@]}" 2>/dev/null || quietly "${pip[@]}" install "${needed[@]}"
 
@@ -37,6 +38,8 @@ quietly doxygen docs/Doxyfile
 (cd build/docs-doxygen && quietly "$python" -m sphinx -b html -j auto -W --keep-going -q -d "$PWD/doctrees" ../../docs ../docs)
 "$python" docs/check_site.py build/docs
 if [ -n "$examples" ]; then
-  (cd build/docs-doxygen && "$python" -m pytest -q -r s -n "$(nproc)" --rootdir ../.. ../../python/tests/test_pages.py)
+  (cd build/docs-doxygen && "$python" -m pytest -q -r s -n "$(nproc)" --rootdir ../.. ../../python/tests/test_pages.py) |
+    tee build/docs-doxygen/examples.txt
+  ! grep -q SKIPPED build/docs-doxygen/examples.txt || die "some examples were not run"
 fi
 echo "The site is in build/docs: open build/docs/index.html"

@@ -39,8 +39,7 @@ fi
 
 folder=$PWD/build/wheels
 mkdir -p "$folder/dist"
-# pyenv's programs run the versions that are named here.
-! command -v pyenv >/dev/null || export PYENV_VERSION="${PYENV_VERSION-$(pyenv versions --bare | paste -sd:)}"
+use_all_pythons
 
 # environment NAME PYTHON PACKAGE...: prints the folder of an environment that has these packages.
 environment() {
