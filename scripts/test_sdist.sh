@@ -35,6 +35,6 @@ quietly bare_run "$root" apt-get install -y -qq --no-install-recommends g++ pyth
 begin=$SECONDS
 bare_run "$root" /bin/sh -c 'cd /root && python3 -m venv v && v/bin/pip install --quiet "$@" /root/taproot_trees-*.tar.gz' sh "${settings[@]}"
 echo "Built and installed in $((SECONDS - begin)) s, with these -dev packages:" \
-  "$(bare_run "$root" dpkg-query -W -f='${Package} ' '*-dev')"
+  "$(bare_run "$root" dpkg-query -W -f='${db:Status-Status} ${Package}\n' '*-dev' | sed -n 's/^installed //p' | paste -sd' ')"
 bare_run "$root" /bin/sh -c 'cd /root && v/bin/python -c "import taproot; taproot.show_versions()"'
 bare_remove "$root"
