@@ -56,7 +56,7 @@ class Sums {
     outcomes[b] = f.outcome();
     if (outcomes[b].ok()) {
       log_partitions[b] = taproot::log_partition(f);
-      if (!marginals_.empty()) taproot::marginals(f, marginals_[b], own.workspace);
+      if (!marginals_.empty()) detail::marginals_of_factors(f, marginals_[b], own.workspace);
     } else if (!marginals_.empty()) {
       lose_marginals(b);
     }

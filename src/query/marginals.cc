@@ -59,6 +59,11 @@ void fill_wide_marginals(const FactorData& data, const Wide* gradient, EdgeMatri
   return true;
 }
 
+void check_output(const Factorization& f, const EdgeMatrix& out) {
+  require(out.data != nullptr, "marginals", "out is null");
+  require(out.head_stride > f.n(), "marginals", "out's rows overlap");
+}
+
 }  // namespace
 
 void fill_elimination_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out) {
@@ -108,15 +113,18 @@ void keep_marginals(Factorization& f, Workspace& workspace) {
   data.has_marginals = true;
 }
 
+void marginals_of_factors(const Factorization& f, EdgeMatrix out, Workspace& workspace) {
+  const FactorData& data = require_ok(f);
+  check_output(f, out);
+  fill_marginals(data, Access::scratch(workspace), out);
+}
+
 }  // namespace detail
 
 void marginals(const Factorization& f, EdgeMatrix out, Workspace& workspace) {
   const detail::FactorData& data = detail::require_ok(f);
-  detail::require(out.data != nullptr, "marginals", "out is null");
-  detail::require(out.head_stride > f.n(), "marginals", "out's rows overlap");
-  if (!data.has_marginals) {
-    return detail::fill_marginals(data, detail::Access::scratch(workspace), out);
-  }
+  if (!data.has_marginals) return detail::marginals_of_factors(f, out, workspace);
+  detail::check_output(f, out);
   for (int h = 0; h <= f.n(); ++h) {
     std::copy_n(detail::MatrixView(data.marginals.data(), data.table.ld).row(h), f.n() + 1,
                 out.data + h * out.head_stride);

@@ -33,6 +33,9 @@ void fill_marginals(const FactorData& data, Scratch& scratch, EdgeMatrix out);
 /// Computes the marginals of f and keeps them there, for all later queries.
 void keep_marginals(Factorization& f, Workspace& workspace);
 
+/// marginals() from the factors alone, while another thread may be keeping them.
+void marginals_of_factors(const Factorization& f, EdgeMatrix out, Workspace& workspace);
+
 /// The marginals, row-major [n+1][ld]: those that `data` keeps, or new ones in
 /// QueryScratch::marginals.
 const double* marginals_in(const FactorData& data, Scratch& scratch);
