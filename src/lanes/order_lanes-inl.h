@@ -35,7 +35,7 @@ using VPart = hn::Vec<PartCells::DPart>;
 // The numbers at columns[i] + offsets[i], for i < PartCells::kWidth. Faster than the instructions
 // that gather, and much faster where these must guard against leaks.
 HWY_INLINE VPart gather(const double* const* columns, const std::int64_t* offsets) {
-  const PartCells::DPart d;
+  [[maybe_unused]] const PartCells::DPart d;
 #if HWY_MAX_BYTES >= 16
   const hn::CappedTag<double, 2> d2;
   const auto pair = [&](size_t i) HWY_ATTR {
