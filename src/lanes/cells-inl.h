@@ -117,35 +117,38 @@ HWY_INLINE void transpose_lanes(V* v) {
 #endif
 }
 
-// Writes the cells of the sentences whose out is not null, with the numbers of their nodes. A
-// sentence is collected in `found` first, which has `room` for each: the caller's memory is seldom
-// in a cache and best written in its order.
+// Stores the first `count` lanes, and nothing beyond.
+HWY_INLINE void store_partial(V v, size_t count, double* p) {
+#if HWY_MAX_BYTES >= 32
+  hn::BlendedStore(v, hn::FirstN(D(), count), D(), p);
+#else  // On these targets that would write the whole vector.
+  HWY_ALIGN double lanes[kLanes];
+  hn::Store(v, D(), lanes);
+  std::copy_n(lanes, count, p);
+#endif
+}
+
+// Writes the cells of the sentences whose out is not null, with the numbers of their nodes.
 template <typename AnyCells>
 HWY_INLINE void write_cells(const size_t* nodes, const EdgeMatrix* out, size_t n,
-                            const AnyCells& cells, double* found, size_t room) {
+                            const AnyCells& cells) {
   for (size_t h = 0; h <= n; ++h) {
     for (size_t m = 0; m <= n; m += kLanes) {
       V square[kLanes];
       for (size_t s = 0; s < kLanes; ++s) square[s] = cells.get(h, m + s);
       transpose_lanes(square);
       for (size_t lane = 0; lane < kLanes; ++lane) {
-        // What is written beyond the end of a row is overwritten by the next one.
-        if (h >= nodes[lane] || m >= nodes[lane]) continue;
-        hn::StoreU(square[lane], D(), found + lane * room + h * nodes[lane] + m);
+        if (out[lane].data == nullptr || h >= nodes[lane] || m >= nodes[lane]) continue;
+        double* to = out[lane].data + static_cast<std::ptrdiff_t>(h) * out[lane].head_stride + m;
+        if (m + kLanes <= nodes[lane]) {
+          hn::StoreU(square[lane], D(), to);
+        } else {
+          store_partial(square[lane], nodes[lane] - m, to);
+        }
       }
     }
   }
-  for (size_t lane = 0; lane < kLanes; ++lane) {
-    if (out[lane].data == nullptr) continue;
-    const double* from = found + lane * room;
-    for (size_t h = 0; h < nodes[lane]; ++h) {
-      std::copy_n(from + h * nodes[lane], nodes[lane],
-                  out[lane].data + static_cast<std::ptrdiff_t>(h) * out[lane].head_stride);
-    }
-  }
 }
-// How much room a sentence of n words needs there.
-inline size_t room_to_write(size_t n) { return (n + 1) * (n + 1) + kLanes; }
 
 }  // namespace taproot::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

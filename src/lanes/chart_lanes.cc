@@ -140,8 +140,7 @@ void answer_lanes(LaneSentence* sentences, const LaneChart* charts, size_t count
   LaneSeeds seeds;
   fill_seeds(in_lane, chart, z, last_right, seeds);
   LaneOutside(chart, seeds, cells(3), cells(4)).run();
-  const size_t room = room_to_write(n);
-  write_cells(nodes, out, n, chart.weights, own.marginals.resize(kLanes * room), room);
+  write_cells(nodes, out, n, chart.weights);
 }
 
 void answer_charts(LaneSentence* sentences, const LaneChart* charts, size_t count, bool single,

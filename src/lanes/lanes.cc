@@ -133,8 +133,7 @@ void answer_lanes(LaneSentence* sentences, size_t count, RootRule root, bool mar
   fetch_output(out, nodes);
   LaneReversePass(matrix, inverse, n, single, second).run();
   order.to_marginals(second);
-  const size_t room = room_to_write(n);
-  write_cells(nodes, out, n, weights, own.marginals.resize(kLanes * room), room);
+  write_cells(nodes, out, n, weights);
 }
 
 void answer_group(LaneSentence* sentences, size_t count, RootRule root, bool marginals,

@@ -19,7 +19,6 @@ struct LanesScratch : StageScratch {
   Buffer<double> cells;        ///< Squares of cells; see cells-inl.h.
   Buffer<double> column_sums;  ///< [ld]
   Buffer<double> factors;      ///< [8][ld]: the powers of two of charts' columns.
-  Buffer<double> marginals;    ///< [8][room]: on their way out; see cells-inl.h.
 };
 
 }  // namespace taproot::detail

@@ -91,18 +91,10 @@ class LaneOrder {
     NodeOffsets modifier;
     set_offsets(order_, weights_.ld * kWidth, zero, head);
     set_offsets(order_, kWidth, column, modifier);
-    const size_t end = (n_ / kBlock + 1) * kBlock;
     for (size_t first = 0; first < kLanes; first += kWidth) {
-      for (size_t m = 1; m <= n_; ++m) {
-        const double* columns[kWidth];
-        for (size_t i = 0; i < kWidth; ++i) columns[i] = weights_.data + modifier.at(m)[first + i];
-        double* to = matrix_.at(m, 0) + first;
-        for (size_t h = 0; h <= n_; ++h) {
-          hn::Store(gather(columns, head.at(h) + first), DPart(), to + h * kLanes);
-        }
-        for (size_t h = n_ + 1; h < end; ++h)
-          hn::Store(hn::Zero(DPart()), DPart(), to + h * kLanes);
-      }
+      size_t m = 1;
+      for (; m < n_; m += 2) gather_rows<2>(m, first, modifier, head);
+      if (m == n_) gather_rows<1>(m, first, modifier, head);
     }
   }
 
@@ -116,18 +108,9 @@ class LaneOrder {
     set_offsets(position_, kLanes, lanes, head);
     set_offsets(position_, gradient.ld * kLanes, zero, modifier);
     for (size_t first = 0; first < kLanes; first += kWidth) {
-      double* part = weights_.data + first / kWidth * weights_.size;
-      for (size_t h = 0; h <= n_; ++h) {
-        const double* rows[kWidth];
-        for (size_t i = 0; i < kWidth; ++i) rows[i] = gradient.data + head.at(h)[first + i];
-        double* to = part + h * weights_.ld * kWidth;
-        hn::Store(hn::Zero(DPart()), DPart(), to);
-        for (size_t m = 1; m <= n_; ++m) {
-          const VPart weight = hn::Load(DPart(), to + m * kWidth);
-          const VPart slope = gather(rows, modifier.at(m) + first);
-          hn::Store(marginal(DPart(), weight, slope), DPart(), to + m * kWidth);
-        }
-      }
+      size_t h = 0;
+      for (; h < n_; h += 2) rows_to_marginals<2>(h, first, gradient, head, modifier);
+      if (h == n_) rows_to_marginals<1>(h, first, gradient, head, modifier);
     }
   }
 
@@ -136,6 +119,53 @@ class LaneOrder {
  private:
   using DPart = PartCells::DPart;
   static constexpr size_t kWidth = PartCells::kWidth;
+
+  // Rows m, m + 1, ... of the matrix, in the lanes from `first` on. Rows share the heads' offsets.
+  template <size_t kRows>
+  HWY_INLINE void gather_rows(size_t m, size_t first, const NodeOffsets& modifier,
+                              const NodeOffsets& head) {
+    const double* columns[kRows][kWidth];
+    double* to[kRows];
+    for (size_t r = 0; r < kRows; ++r) {
+      to[r] = matrix_.at(m + r, 0) + first;
+      for (size_t i = 0; i < kWidth; ++i) {
+        columns[r][i] = weights_.data + modifier.at(m + r)[first + i];
+      }
+    }
+    size_t h = 0;
+    for (; h <= n_; ++h) {
+      const std::int64_t* offsets = head.at(h) + first;
+      for (size_t r = 0; r < kRows; ++r) {
+        hn::Store(gather(columns[r], offsets), DPart(), to[r] + h * kLanes);
+      }
+    }
+    for (; h % kBlock != 0; ++h) {
+      for (size_t r = 0; r < kRows; ++r) hn::Store(hn::Zero(DPart()), DPart(), to[r] + h * kLanes);
+    }
+  }
+
+  // The marginals of heads h, h + 1, ..., in the lanes from `first` on.
+  template <size_t kRows>
+  HWY_INLINE void rows_to_marginals(size_t h, size_t first, const Cells& gradient,
+                                    const NodeOffsets& head, const NodeOffsets& modifier) const {
+    const DPart d;
+    const double* slopes[kRows][kWidth];
+    double* to[kRows];
+    for (size_t r = 0; r < kRows; ++r) {
+      to[r] = weights_.of_lane(h + r, 0, first);
+      hn::Store(hn::Zero(d), d, to[r]);
+      for (size_t i = 0; i < kWidth; ++i) {
+        slopes[r][i] = gradient.data + head.at(h + r)[first + i];
+      }
+    }
+    for (size_t m = 1; m <= n_; ++m) {
+      const std::int64_t* offsets = modifier.at(m) + first;
+      for (size_t r = 0; r < kRows; ++r) {
+        const VPart weight = hn::Load(d, to[r] + m * kWidth);
+        hn::Store(marginal(d, weight, gather(slopes[r], offsets)), d, to[r] + m * kWidth);
+      }
+    }
+  }
 
   void multiply_bounds(V factors) {
     HWY_ALIGN double factor[kLanes];
@@ -207,7 +237,7 @@ class LaneOrder {
   }
 
   // The position of a word is 1 + the number of words with larger keys, or with the same key and a
-  // larger index.
+  // larger index. Each pair of words is compared once.
   HWY_INLINE void rank() {
     const D d;
     const V one = hn::Set(d, 1.0);
@@ -215,16 +245,18 @@ class LaneOrder {
     order_.set(0, hn::Zero(d));
     for (size_t word = 1; word <= n_; ++word) {
       const V key = keys_.get(word);
-      V before = one;
-      V after = hn::Zero(d);
+      V position = hn::Set(d, static_cast<double>(n_ - word + 1));  // If it is after all those.
       for (size_t i = 1; i < word; ++i) {
-        before = hn::Add(before, hn::IfThenElseZero(hn::Gt(keys_.get(i), key), one));
+        const V larger = hn::IfThenElseZero(hn::Gt(keys_.get(i), key), one);
+        position = hn::Add(position, larger);
+        position_.set(i, hn::Sub(position_.get(i), larger));
       }
-      for (size_t i = word + 1; i <= n_; ++i) {
-        after = hn::Add(after, hn::IfThenElseZero(hn::Ge(keys_.get(i), key), one));
-      }
-      position_.set(word, hn::Add(before, after));
-      const double* position = position_.at(word);
+      position_.set(word, position);
+    }
+    const hn::RebindToSigned<D> di;
+    HWY_ALIGN std::int64_t position[kLanes];
+    for (size_t word = 1; word <= n_; ++word) {
+      hn::Store(hn::ConvertTo(di, position_.get(word)), di, position);
       for (size_t lane = 0; lane < kLanes; ++lane) {
         order_.at(static_cast<size_t>(position[lane]))[lane] = static_cast<double>(word);
       }
