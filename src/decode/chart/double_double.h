@@ -18,9 +18,9 @@ struct DoubleDouble {
     const Sum middle = sum(highs.rest, lows.value);
     const Sum result = sum(highs.value, middle.value);
     // The rounding of this bound is far below it: 1.0001 is more than enough.
-    const double lost = std::abs(middle.rest) + std::abs(lows.rest);
-    return {result.value, result.rest,
-            lost == 0 && a.lost == 0 && b.lost == 0 ? 0.0 : 1.0001 * (a.lost + b.lost + lost)};
+    const double here = std::abs(middle.rest) + std::abs(lows.rest);
+    const bool exact = here == 0 && a.lost == 0 && b.lost == 0;
+    return {result.value, result.rest, exact ? 0.0 : 1.0001 * (a.lost + b.lost + here)};
   }
   friend DoubleDouble operator-(const DoubleDouble& a, const DoubleDouble& b) {
     return a + DoubleDouble{-b.high, -b.low, b.lost};
