@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "chunk.h"
-#include "error.h"
 #include "options.h"
 #include "taproot/cuda.h"
 #include "taproot/dependency_trees.h"
@@ -21,7 +20,6 @@ class Engine {
   explicit Engine(const Options& options)
       : root_(options.root), projective_(options.projective), pool_(options.threads) {
     if (options.device == Device::kCuda) {
-      if (projective_) fail("--projective is computed on the CPU: leave out --device cuda");
       starting_ = std::async(std::launch::async, [] { return std::make_unique<Cuda>(); });
     }
   }

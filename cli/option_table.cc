@@ -146,7 +146,8 @@ class OptionTable {
                   "from the head");
     app_.add_flag("--weights", o_.weights, "read weights instead of scores, which are their logs");
     integer("--threads", o_.threads, 0, 4096, "use N threads; 0 means one per core");
-    if (is({&run_logz, &run_entropy, &run_marginals, &run_sample, &run_swor})) {
+    if (is({&run_logz, &run_entropy, &run_marginals, &run_sample, &run_swor, &run_argmax,
+            &run_mbr})) {
       app_.add_option_function<std::string>(
               "--device",
               [&o = o_](const std::string& name) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <span>
 #include <utility>
@@ -14,13 +15,14 @@
 namespace taproot::cli {
 namespace {
 
-// Heads of a piece: their text fits into the cache of a core.
+// Heads of a piece. Their text has some 30 KB as JSON lines, and some 400 KB as CoNLL-U.
 constexpr std::size_t kPieceHeads = std::size_t{1} << 13;
 
-// Pieces that become text before any of them is written: few enough for a small memory, many enough
-// for threads that end their last piece at different times.
+// Pieces that become text before any of them is written: many enough for threads that end their
+// last piece at different times, few enough for a small memory where there are many threads.
 std::size_t pieces_at_a_time(const Pool& pool) {
-  return std::size_t{16} * static_cast<std::size_t>(pool.threads());
+  const auto threads = static_cast<std::size_t>(pool.threads());
+  return std::min(16 * threads, std::max<std::size_t>(64, 2 * threads));
 }
 
 // A place among the trees of a chunk.
@@ -91,12 +93,24 @@ class Output {
         const Context context{options_, *chunk, label_names};
         if (write_piece(writer, context, *trees, part.begin, part.end)) failed_ = true;
       };
+      if (parts.front().text == nullptr) {
+        writing_.run([=, this] {
+          for (const Part& part : parts) put(*writer_, part);
+        });
+        continue;
+      }
       pool_.for_each(parts.size(), [&](std::size_t i) {
-        if (parts[i].text != nullptr) put(*parts[i].text, parts[i]);
+        // What cannot be written is reported in the order of the trees, whichever thread was first.
+        try {
+          put(*parts[i].text, parts[i]);
+        } catch (...) {
+          parts[i].error = std::current_exception();
+        }
       });
       writing_.run([=, this] {
         for (const Part& part : parts) {
-          part.text != nullptr ? writer_->add(*part.text) : put(*writer_, part);
+          writer_->add(*part.text);
+          if (part.error != nullptr) std::rethrow_exception(part.error);
         }
       });
     }
@@ -113,6 +127,7 @@ class Output {
     Place begin;
     Place end;
     std::unique_ptr<TreeWriter> text;  // Null if the format has none.
+    std::exception_ptr error;          // Why the rest of it could not be written.
   };
 
   // The next parts from `at` on; moves `at` to their end.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "formats/format.h"
@@ -29,7 +30,9 @@ class TreeWriter {
   /// once; add() then writes what it holds, and empties it. The end of a sentence (failed,
   /// exhausted) belongs to the part with its last tree. Null for npz, which has no text to make.
   virtual std::unique_ptr<TreeWriter> part() const { return nullptr; }
-  virtual void add(TreeWriter& /*part*/) {}
+  virtual void add(TreeWriter& /*part*/) {
+    throw std::logic_error("[TreeWriter] a format without parts was given one");
+  }
 
   /// Throws InputError for a format that does not hold trees.
   static std::unique_ptr<TreeWriter> open(Format format, const std::string& file, IndexKind kind);

@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from ._distribution import Root
 from ._torch_cpu import Answers, CpuTrees, infer_at_once
@@ -62,13 +63,16 @@ _is_batched = getattr(torch._C._functorch, "is_legacy_batchedtensor", lambda gra
 
 
 def _is_last_use(grad: Tensor) -> bool:
-    """Whether marginals that were saved for this step back can be overwritten, since nobody can come back for them.
+    """Whether nobody can come back for the marginals that were saved for this step back."""
+    return not (torch.is_grad_enabled() or is_traced() or _graph_is_kept() or _is_batched(grad))
 
-    On a device a CUDA graph may replay this step.
+
+def _may_overwrite(grad: Tensor) -> bool:
+    """Whether this step back can write to these marginals.
+
+    Not on a device, where a CUDA graph of this step alone may be replayed, and would find the product in their place.
     """
-    if not grad.is_cpu or torch.is_grad_enabled():
-        return False
-    return not (is_traced() or _graph_is_kept() or _is_batched(grad))
+    return grad.is_cpu and _is_last_use(grad)
 
 
 def _scaled(grad: Tensor, p: Tensor) -> Tensor:
@@ -213,7 +217,7 @@ def _infer_backward(
     scores, heads, words, p, log_prob = ctx.saved_tensors
     if of_log_z is not None and ctx.marginals and of_marginals is of_trees is None:
         # A training step needs no more.
-        in_place = ctx.eager and _is_last_use(of_log_z)
+        in_place = ctx.eager and _may_overwrite(of_log_z)
         of_scores = _scaled(of_log_z, p.detach()) if in_place else _spread(of_log_z) * p
         return of_scores, None, None, None, None
     total, slope = of_log_z, None
@@ -304,8 +308,9 @@ class LogPartition(torch.autograd.Function):
             (scores,) = ctx.saved_tensors
             p = infer(scores, None, None, ctx.kind, True)[1]
         elif _is_last_use(of_log_z):
-            ctx.marginals = None
-            return _scaled(of_log_z, p), None, None
+            ctx.marginals = None  # PyTorch frees saved tensors alone.
+            if _may_overwrite(of_log_z):
+                return _scaled(of_log_z, p), None, None
         return _spread(of_log_z) * p, None, None
 
 
@@ -314,8 +319,10 @@ _PLAIN_DTYPES = (torch.float64, torch.float32)
 
 
 def _plain_kind(scores: Any, root: Any, projective: Any) -> int | None:
-    """The ``kind_of`` trees, or None if this is not about dense scores (B, N+1, N+1), or if an argument is wrong."""
+    """What ``kind_of`` gives, or None if this is not about dense scores (B, N+1, N+1), or if an argument is wrong."""
     if is_traced() or type(scores) not in _PLAIN_TYPES or scores.dtype not in _PLAIN_DTYPES:
+        return None
+    if forward_ad._current_level >= 0:  # The longer way says that there are no derivatives forward.
         return None
     shape = scores.shape
     if len(shape) != 3 or shape[1] != shape[2] or shape[2] == 0 or scores.layout is not torch.strided:
@@ -328,7 +335,7 @@ def _plain_kind(scores: Any, root: Any, projective: Any) -> int | None:
 
 
 def plain_log_partition(scores: Any, root: Any, projective: Any, check: Any) -> Tensor | None:
-    """log Z (B), or None where ``_plain_kind`` is None."""
+    """log Z (B), or None where this way does not lead: see ``_plain_kind``; nor does it check sentences on a device."""
     kind = _plain_kind(scores, root, projective)
     if kind is None:
         return None
@@ -342,7 +349,7 @@ def plain_log_partition(scores: Any, root: Any, projective: Any, check: Any) -> 
 
 
 def plain_argmax(scores: Any, root: Any, projective: Any, check: Any) -> Tensor | None:
-    """The best trees (B, N) of scores on a device, or None where ``_plain_kind`` is None."""
+    """The best trees (B, N), or None where this way does not lead: for scores on a device alone, without checks."""
     kind = _plain_kind(scores, root, projective)
     if kind is None or check or not scores.is_cuda:
         return None

@@ -119,9 +119,6 @@ TEST_F(Commands, ProjectiveTreesOnly) {
   EXPECT_EQ(info.at("projective"), true);
   EXPECT_NEAR(info.at("mean_projective_mass"), 30.0 / 64, 1e-12);
   EXPECT_NE(run("info " + scores).out.find("0.4688 of the probability"), std::string::npos);
-  const Result device = run("logz " + scores + " --projective --device cuda");
-  EXPECT_EQ(device.code, 2);
-  EXPECT_NE(device.errors.find("--projective"), std::string::npos) << device.errors;
   const Result walk = run("sample " + scores + " --projective --algorithm colbourn");
   EXPECT_EQ(walk.code, 2);
   EXPECT_NE(walk.errors.find("does not sample projective trees"), std::string::npos) << walk.errors;

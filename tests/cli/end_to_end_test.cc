@@ -202,7 +202,7 @@ TEST_F(Cli, OutputDoesNotDependOnThreadsOrSlices) {
 // More trees than are sampled, made text of and written at a time.
 TEST_F(Cli, ManyTreesComeInOrderForAnyNumberOfThreads) {
   for (const std::string format : {"jsonl", "conllu"}) {
-    for (const std::string which : {" --sentences 0 -k 30000", " -k 3000"}) {
+    for (const std::string which : {" --sentences 0 -k 60000", " -k 3000"}) {
       const std::string base = "sample " + kData + "/demo.npz --words " + kData + "/demo.txt" +
                                which + " --format " + format;
       ASSERT_EQ(run(base + " --threads 1 -o " + file("one." + format)).code, 0);
@@ -211,7 +211,7 @@ TEST_F(Cli, ManyTreesComeInOrderForAnyNumberOfThreads) {
         EXPECT_TRUE(contents(file("one." + format)) == contents(file("many"))) << base;
       }
       const auto reader = TreeReader::open(file("one." + format));
-      const std::size_t k = which.ends_with("30000") ? 30000 : 3000;
+      const std::size_t k = which.ends_with("60000") ? 60000 : 3000;
       std::size_t trees = 0;
       for (AnyRow row; reader->next(row); ++trees) {
         ASSERT_EQ(std::get<TreeRow>(row).sentence, trees / k);
@@ -283,7 +283,10 @@ TEST_F(Cli, ConstraintsHoldAndFailSentenceBySentence) {
 // On a device, the CPU's answers; where there is none, an error, and never a run on the CPU.
 TEST_F(Cli, Device) {
   for (const std::string command :
-       {"logz", "marginals", "sample -k 3 --seed 4", "swor -k 3 --algorithm beam"}) {
+       {"logz", "entropy", "marginals", "sample -k 3 --seed 4", "swor -k 3",
+        "swor -k 3 --algorithm beam", "argmax", "mbr", "logz --projective",
+        "marginals --projective", "sample -k 3 --projective", "swor -k 3 --projective",
+        "argmax --projective"}) {
     SCOPED_TRACE(command);
     const std::string own = command + " " + kData + "/demo.npz";
     const Result cuda = run(own + " --device cuda");
@@ -303,7 +306,7 @@ TEST_F(Cli, Device) {
         if (!found[i].contains(key)) continue;
         EXPECT_EQ(found[i][key], expected[i][key]);
       }
-      for (const char* key : {"log_partition", "log_prob", "gumbel"}) {
+      for (const char* key : {"log_partition", "entropy", "score", "log_prob", "gumbel"}) {
         if (!found[i].contains(key)) continue;
         EXPECT_NEAR(found[i][key].get<double>(), expected[i][key].get<double>(), 1e-9);
       }
@@ -312,6 +315,7 @@ TEST_F(Cli, Device) {
   EXPECT_EQ(run("sample " + kData + "/demo.npz --device tpu").code, 2);
   EXPECT_EQ(run("swor " + kData + "/demo.npz --device cuda --algorithm trie").code, 2);
   EXPECT_EQ(run("sample " + kData + "/demo.npz --device cuda --algorithm colbourn").code, 2);
+  EXPECT_EQ(run("kbest " + kData + "/demo.npz --device cuda").code, 2);
 }
 
 }  // namespace
