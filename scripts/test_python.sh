@@ -48,7 +48,7 @@ quietly "$environment/bin/ruff" format --check
 case "$(ls "$folder/wheels")" in
   *abi3*) [ -n "$(find "$environment/lib" -name '_taproot.abi3.so')" ] || die "the wheel is named abi3, and its extension is not" ;;
 esac
-# The extension may ask nothing of the system but the run-time libraries of C and C++.
+# The extension may need no libraries but those of C and C++, and oneTBB's and Highway's if it was built with them.
 unbundled=$(find "$environment/lib" -path '*/taproot/*.so*' -exec readelf -d {} + | grep -oP 'NEEDED.*\[\K[^]]+' |
   sort -u | grep -vE '^(libc|libm|libgcc_s|libstdc\+\+|libdl|libpthread|librt|ld-linux-x86-64|ld-linux-aarch64)\.so|^lib(tbb|hwy)\.so' || true)
 [ -z "$unbundled" ] || die "the wheel needs libraries of the system: $unbundled"

@@ -19,8 +19,8 @@ class JsonlReader final : public TreeReader {
   explicit JsonlReader(const std::string& file)
       : name_(shown_name(file)), stream_(std::fopen(openable(file).c_str(), "re")) {
     if (!stream_) fail("{} cannot be opened: {}", name_, std::strerror(errno));
-    // The first tree says what is counted. The file may be a pipe, so rows that were read to find
-    // it are kept.
+    // The first tree says whether trees are numbered by "sample", by "rank" or not at all. The file
+    // may be a pipe, so the rows that were read to find it are kept.
     AnyRow row;
     while (!kind_ && read(row)) ahead_.push_back(std::move(row));
   }

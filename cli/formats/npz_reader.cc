@@ -11,7 +11,7 @@
 namespace taproot::cli {
 namespace {
 
-// One row is in memory, however wide the file says that it is.
+// A whole row is held in memory, and only the file says how wide it is: wider ones are refused.
 constexpr std::uint64_t kWidestRow = 1U << 24U;
 constexpr std::uint64_t kMostSentences = 100'000'000;
 

@@ -36,8 +36,8 @@ inline constexpr double kSafeLow = 0x1p-500;
 inline constexpr double kSafeHigh = 0x1p500;
 /// What double loses of Z must stay below 2^-kNegligibleBits of it.
 inline constexpr double kNegligibleBits = 256;
-/// No part of a tree is less probable than the product over all columns of smallest weight over
-/// sum. While this many bits hold that product, conditional laws stay in double, which has 1022.
+/// No part of a tree is less probable than the product, over all columns, of the smallest weight
+/// divided by the sum. While that takes no more bits than this, conditional laws stay in double.
 inline constexpr double kFittingBits = 950;
 
 /// A conditional law may come from rows while the bound on its error is below this part of the mass

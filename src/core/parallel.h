@@ -9,8 +9,8 @@
 
 namespace taproot::detail {
 
-/// A fixed number of threads that share out loops: our own (parallel.cc) or, with TAPROOT_TBB,
-/// those of oneTBB (parallel_tbb.cc). The threads start with the first loop that needs them.
+/// A fixed number of threads that share out loops: our own, or those of oneTBB (core/workers.h).
+/// The threads start with the first loop that needs them.
 ///
 /// Safe to use from several threads: while a loop runs, another caller's loop, or one from within
 /// the first, runs on its caller's thread alone. Safe to use after fork(): a child starts threads

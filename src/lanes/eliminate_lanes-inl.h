@@ -218,7 +218,7 @@ class LaneElimination {
     }
   }
 
-  // x = x M in the columns of a group.
+  // Multiplies the row's entries in the columns of a group (eight words) by the group's M.
   HWY_INLINE void multiply_columns(size_t row, size_t begin) {
     const Triangle& m = inverses_[begin / kBlock - 1];
     const size_t size = std::min(kBlock, n_ + 1 - begin);

@@ -2,10 +2,10 @@
 //
 // Short sentences side by side, one per lane of a vector. A single short sentence spends its time
 // in the ends of rows, in sums over lanes and in waiting for pivots; side by side there is none of
-// that, and nothing but the answers is written to memory.
+// that, and no factorization is kept: the next group overwrites the scratch memory of this one.
 // This is the entry to the folder, and these are its files:
 //   groups.h, .cc       which sentences go together
-//   cells-inl.h         squares of numbers of several sentences, and writing them
+//   cells-inl.h         matrices with a number of each sentence in every cell, and their way out
 //   lanes.cc            the choice of the family, and all trees, with load_lanes-inl.h (scores to
 //                       weights), order_lanes-inl.h, eliminate_lanes-inl.h and
 //                       reverse_lanes-inl.h

@@ -109,7 +109,7 @@ class LaneReversePass {
     }
   }
 
-  // x = x M for the columns of the group in row m.
+  // Multiplies the entries of row m in the columns of a group (eight words) by the group's M.
   HWY_INLINE void multiply_row(size_t m, size_t begin, size_t size, const Triangle& inverse) {
     const Tile b = load_tile(g_.at(m, begin));
     for (size_t c = 0; c < size; ++c) {

@@ -16,8 +16,8 @@ HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 namespace {
 
-// Words come back in panels [begin, end). The panel's columns of G in the rows before it depend
-// only on the old part of G, and so do the parts of the sums gu over those rows: these are two
+// Words come back in panels [begin, end). For heads k in the panel and modifiers m < begin, G[k][m]
+// depends on G among the words before the panel alone, and so does gu summed over these m: both are
 // matrix products. The rest of a panel is done word by word.
 class ReversePass {
  public:

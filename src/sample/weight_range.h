@@ -5,8 +5,8 @@
 
 namespace taproot::detail {
 
-/// Whether the probabilities of all trees, and of all parts of trees, are within double's range: no
-/// part is less probable than the product over all columns of smallest weight over sum.
+/// Whether the probabilities of trees, and of parts of trees, surely fit double's range: each is at
+/// least the product, over all columns, of the smallest weight divided by the sum of weights.
 bool fits_double(const ScoreTable& table);
 
 }  // namespace taproot::detail

@@ -113,7 +113,7 @@ static __device__ __noinline__ void contracted_law(const double* __restrict__ we
     known = true;
     __syncwarp();
   }
-  // Each q, once known, is passed on to the words after it.
+  // Forward substitution: a known q adds its share to the sums in to_sink of all words after it.
   if (lane == 0) q[0] = 0;
   for (int k = 1; k < left; ++k) {
     const double own = i + k == sink ? 0.0 : to_sink[k] * inverse_pivot[k];

@@ -64,9 +64,9 @@ struct Chunk {
 };
 
 // What is known after some attempts. exp(-Gumbel) of the next tree is that of the tree before plus
-// an exponential over the mass that is left: this is truncated_gumbel(), and needs no logarithm.
+// an exponential divided by the mass that is left: what truncated_gumbel() computes, by logarithms.
 struct Progress {
-  double mass;
+  double mass;  // Of the trees so far.
   double time;  // exp(-Gumbel) of the last tree.
   int count;
   int last;     // The last attempt that gave a new tree.

@@ -14,10 +14,10 @@ namespace nb = nanobind;
 namespace taproot::python {
 namespace {
 
-// Cells that are asked about at a time, per thread: few enough for a cache, and enough that the
-// threads rarely wait for each other.
+// Cells whose sentences go to the threads at a time, per thread: few enough for a cache, and enough
+// that the threads rarely wait for each other.
 constexpr std::size_t kChunkCells = std::size_t{1} << 16;
-constexpr std::size_t kFewest = 64;
+constexpr std::size_t kFewest = 64;  // Sentences, however many cells they have.
 
 // n if there are (n+1)^2 numbers, -1 if there is no such n. No numbers at all are no words.
 int words_of(std::int64_t size) {

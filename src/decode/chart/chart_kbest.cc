@@ -98,8 +98,8 @@ void ChartKBest::add_neighbor(std::int32_t cell, std::int32_t e, std::int32_t le
   std::push_heap(frontier.begin(), frontier.end(), kLess);
 }
 
-// Adds the neighbors of the last way found. From (0, 0), every pair of ranks is reached in one way:
-// first up on the left, then up on the right.
+// Adds the neighbors of the last way found. From (0, 0), every pair of ranks is reached by one
+// path: first up on the left, then up on the right.
 void ChartKBest::extend(std::int32_t cell) {
   if (cells_[index(cell)].extended) return;
   cells_[index(cell)].extended = true;

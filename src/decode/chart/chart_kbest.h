@@ -28,7 +28,7 @@ class ChartKBest {
 
  private:
   // A way to fill a cell: a split and, for the two cells below, the ranks of their ways. `exact`
-  // and `order` are known once the way was given out, or compared without rounding.
+  // and `order` are known once the way was found, or compared without rounding.
   struct Way {
     double value;  // As in BestChart::value().
     std::int32_t e;

@@ -21,8 +21,8 @@ class RowPath {
   double* row(int i) { return MatrixView(rows_.data(), ld_).row(i); }
   void compute(int i);
 
-  /// Fills p, [ld], with the probabilities of the heads of node i, from its row. They are not
-  /// normalized, so their sum is 1 only up to error().
+  /// Fills p, [ld], with the probabilities of the heads of node i, from its row. Each may be off by
+  /// error(), and they are not normalized, so their sum need not be 1.
   void probabilities(int i, double* p);
   void decide(int i, int head);
 

@@ -63,8 +63,8 @@ typename Laws::Scalar Beam<Laws>::make_exact(std::int32_t s) {
   return sum_of(p, laws_.width());
 }
 
-// The random numbers of a prefix's child. Each child has two blocks of them: block 0 for its
-// choice, and block 1 for its Gumbel.
+// The random numbers of the prefix's child that is taken as number `child`. Each has two blocks: 0
+// for its choice, and 1 for its Gumbel (that of child 0 is the prefix's own).
 template <typename Laws>
 Stream Beam<Laws>::stream(std::int32_t s, std::int32_t child, int block) const {
   const std::uint64_t first = static_cast<std::uint64_t>(level_) * kLevelBlocks +
