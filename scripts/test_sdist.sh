@@ -13,10 +13,10 @@ folder=$PWD/build/sdist
 mkdir -p "$folder"
 [ -x "$folder/environment/bin/python" ] || quietly python3 -m venv "$folder/environment"
 quietly "$folder/environment/bin/pip" --disable-pip-version-check install build
-# From a copy, because the sdist's maker walks through all of build/, with the bare Debians in it.
+# From a copy of the last commit, because the sdist's maker walks through all of build/, with the bare Debians in it.
 rm -rf "$folder/dist" "$folder/copy"
 mkdir "$folder/copy"
-git ls-files -z | xargs -0 cp --parents -t "$folder/copy"
+git archive HEAD | tar -x -C "$folder/copy"
 quietly "$folder/environment/bin/python" -m build --sdist -o "$folder/dist" "$folder/copy"
 rm -rf "$folder/copy"
 

@@ -10,11 +10,11 @@ int run_sample(const Options& options) {
   return write_trees(
       options, IndexKind::kSample, options.k,
       [&](Engine& engine, const Context& context, const GiveTrees& give) {
-        const bool alone = context.chunk.size() == 1;
-        const auto n = static_cast<std::size_t>(std::max(1, context.chunk.sentences[0].n));
+        const Chunk& chunk = context.chunk;
         const std::size_t block =
-            std::max<std::size_t>(1, alone ? heads_at_a_time(engine.pool()) / n : options.k);
-        DependencyTrees trees = engine.trees(context.chunk, block < options.k);
+            chunk.size() == 1 ? trees_at_a_time(options, engine.pool(), chunk.sentences[0].n)
+                              : std::max<std::size_t>(1, options.k);
+        DependencyTrees trees = engine.trees(chunk, block < options.k);
         SampleOptions how{algorithm_named(options.algorithm), options.seed};
         for (std::size_t first = 0; first == 0 || first < options.k; first += block) {
           const std::size_t count = std::min(block, options.k - first);

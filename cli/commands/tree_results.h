@@ -60,9 +60,9 @@ using TreeQuery = std::function<void(Engine&, const Context&, const GiveTrees&)>
 /// Returns the exit code.
 int write_trees(const Options& options, IndexKind kind, std::size_t trees, const TreeQuery& query);
 
-/// How many heads write_trees() makes text of at a time. A query that gives away at most as many at
-/// a time works while the text of those before is written.
-std::size_t heads_at_a_time(const Pool& pool);
+/// How many trees of n words a query should give away at a time if it can, so that it goes on while
+/// their text is written.
+std::size_t trees_at_a_time(const Options& options, const Pool& pool, int n);
 
 /// Tree `s` of sentence i. `row` is overwritten, and its memory reused.
 void fill_row(const Context& context, std::size_t i, const SentenceTrees& trees, std::size_t s,

@@ -17,6 +17,10 @@ namespace {
 
 // Heads of a piece. Their text has some 30 KB as JSON lines, and some 400 KB as CoNLL-U.
 constexpr std::size_t kPieceHeads = std::size_t{1} << 13;
+// As many heads has the text as what else is written of a tree.
+constexpr std::size_t kTreeHeads = 8;
+// Heads that a device samples at a time, so that it is not called too often.
+constexpr std::size_t kDeviceHeads = std::size_t{1} << 20;
 
 // Pieces that become text before any of them is written: many enough for threads that end their
 // last piece at different times, few enough for a small memory where there are many threads.
@@ -36,9 +40,9 @@ struct Place {
 Place piece_end(const ChunkTrees& trees, Place at) {
   for (std::size_t heads = 0; heads < kPieceHeads && at.sentence < trees.sentences.size();) {
     const SentenceTrees& own = trees.sentences[at.sentence];
-    const std::size_t n = std::max<std::size_t>(1, own.n);
-    const std::size_t taken = std::min(own.count - at.tree, (kPieceHeads - heads) / n + 1);
-    heads += std::max<std::size_t>(1, taken) * n;
+    const std::size_t each = own.n + kTreeHeads;
+    const std::size_t taken = std::min(own.count - at.tree, (kPieceHeads - heads) / each + 1);
+    heads += std::max<std::size_t>(1, taken) * each;
     at.tree += taken;
     if (at.tree == own.count) at = {at.sentence + 1, 0};
   }
@@ -80,29 +84,31 @@ class Output {
         pool_(pool),
         writer_(TreeWriter::open(options.format, options.output, kind)),
         writing_(pool.threads() > 1) {
-    for (auto& wave : waves_) wave.resize(pieces_at_a_time(pool));
+    for (auto& wave : waves_) {
+      wave.resize(pieces_at_a_time(pool));
+      for (Part& part : wave) part.text = writer_->part();
+    }
   }
 
   void write(const std::shared_ptr<const Chunk>& chunk, const std::vector<std::string>& label_names,
              ChunkTrees&& found) {
     const auto trees = std::make_shared<const ChunkTrees>(std::move(found));
+    const auto put = [=, this, &label_names](TreeWriter& writer, const Place& begin,
+                                             const Place& end) {
+      const Context context{options_, *chunk, label_names};
+      if (write_piece(writer, context, *trees, begin, end)) failed_ = true;
+    };
+    if (waves_[0].front().text == nullptr) {
+      writing_.run([=, this] { put(*writer_, {}, {trees->sentences.size(), 0}); });
+      return;
+    }
     for (Place at; at.sentence < trees->sentences.size();) {
       std::swap(waves_[0], waves_[1]);  // The one before may not be written yet.
       const std::span<Part> parts = cut(*trees, at);
-      const auto put = [=, this, &label_names](TreeWriter& writer, const Part& part) {
-        const Context context{options_, *chunk, label_names};
-        if (write_piece(writer, context, *trees, part.begin, part.end)) failed_ = true;
-      };
-      if (parts.front().text == nullptr) {
-        writing_.run([=, this] {
-          for (const Part& part : parts) put(*writer_, part);
-        });
-        continue;
-      }
       pool_.for_each(parts.size(), [&](std::size_t i) {
         // What cannot be written is reported in the order of the trees, whichever thread was first.
         try {
-          put(*parts[i].text, parts[i]);
+          put(*parts[i].text, parts[i].begin, parts[i].end);
         } catch (...) {
           parts[i].error = std::current_exception();
         }
@@ -136,7 +142,6 @@ class Output {
     std::size_t count = 0;
     for (; count < wave.size() && at.sentence < trees.sentences.size(); ++count) {
       Part& part = wave[count];
-      if (part.text == nullptr) part.text = writer_->part();
       part.begin = std::exchange(at, piece_end(trees, at));
       part.end = at;
     }
@@ -153,7 +158,11 @@ class Output {
 
 }  // namespace
 
-std::size_t heads_at_a_time(const Pool& pool) { return kPieceHeads * pieces_at_a_time(pool); }
+std::size_t trees_at_a_time(const Options& options, const Pool& pool, int n) {
+  const std::size_t heads =
+      options.device == Device::kCuda ? kDeviceHeads : kPieceHeads * pieces_at_a_time(pool);
+  return std::max<std::size_t>(1, heads / (static_cast<std::size_t>(n) + kTreeHeads));
+}
 
 int write_trees(const Options& options, IndexKind kind, std::size_t trees, const TreeQuery& query) {
   Engine engine(options);

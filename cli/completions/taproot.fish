@@ -19,7 +19,7 @@ complete -c taproot -n '__fish_seen_subcommand_from logz entropy marginals argma
 complete -c taproot -n '__fish_seen_subcommand_from logz entropy marginals argmax sample swor kbest mbr edges show report info' -l projective -d 'count only projective trees: all words between a head and its modifier descend from the head'
 complete -c taproot -n '__fish_seen_subcommand_from logz entropy marginals argmax sample swor kbest mbr edges show report info' -l weights -d 'read weights instead of scores, which are their logs'
 complete -c taproot -n '__fish_seen_subcommand_from logz entropy marginals argmax sample swor kbest mbr edges show report info' -l threads -x -d 'use N threads; 0 means one per core'
-complete -c taproot -n '__fish_seen_subcommand_from logz entropy marginals sample swor' -l device -x -a 'cpu cuda' -d 'compute on the CPU or on a GPU, where sample needs auto, and swor auto or beam'
+complete -c taproot -n '__fish_seen_subcommand_from logz entropy marginals argmax sample swor mbr' -l device -x -a 'cpu cuda' -d 'compute on the CPU or on a GPU, where sample needs auto, and swor auto or beam'
 complete -c taproot -n '__fish_seen_subcommand_from logz entropy marginals argmax sample swor kbest mbr edges show report info' -l lengths -r -d 'read the lengths of a padded batch from FILE (.npy of integers, or text)'
 complete -c taproot -n '__fish_seen_subcommand_from logz entropy marginals argmax sample swor kbest mbr edges show report info convert' -l words -r -d 'read words from FILE (.conllu, or text with a sentence per line)'
 complete -c taproot -n '__fish_seen_subcommand_from logz entropy marginals argmax sample swor kbest mbr edges show report info' -l labels -r -d 'read the names of labels from FILE, one per line'

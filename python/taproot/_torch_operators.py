@@ -70,7 +70,8 @@ def _is_last_use(grad: Tensor) -> bool:
 def _may_overwrite(grad: Tensor) -> bool:
     """Whether this step back can write to these marginals.
 
-    Not on a device, where a CUDA graph of this step alone may be replayed, and would find the product in their place.
+    Not on a device: a caller who keeps them alive may replay a CUDA graph of this step alone, which would then find the
+    product in their place.
     """
     return grad.is_cpu and _is_last_use(grad)
 
@@ -291,7 +292,8 @@ class LogPartition(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, kind: int, check: bool) -> Tensor:
-        # The marginals are not a saved tensor, because unpacking one takes longer than the rest of the step back.
+        # The marginals are not a saved tensor, because unpacking one takes longer than the rest of the step back. So
+        # hooks of saved tensors do not see them.
         log_z, ctx.marginals = _log_partition_at_once(scores, kind, check, True)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(scores)
@@ -311,6 +313,8 @@ class LogPartition(torch.autograd.Function):
             ctx.marginals = None  # PyTorch frees saved tensors alone.
             if _may_overwrite(of_log_z):
                 return _scaled(of_log_z, p), None, None
+        else:
+            _ = ctx.saved_tensors  # Raises the same error.
         return _spread(of_log_z) * p, None, None
 
 
