@@ -309,12 +309,12 @@ class LogPartition(torch.autograd.Function):
             # PyTorch raises an error here where the graph has been freed. The derivative of marginals is infer's.
             (scores,) = ctx.saved_tensors
             p = infer(scores, None, None, ctx.kind, True)[1]
-        elif _is_last_use(of_log_z):
+        elif not _graph_is_kept():
             ctx.marginals = None  # PyTorch frees saved tensors alone.
             if _may_overwrite(of_log_z):
                 return _scaled(of_log_z, p), None, None
         else:
-            _ = ctx.saved_tensors  # Raises the same error.
+            _ = ctx.saved_tensors  # Where PyTorch does not tell, this raises the same error.
         return _spread(of_log_z) * p, None, None
 
 

@@ -10,8 +10,9 @@ The work is done where the scores are, by functions that JAX's compiled code cal
 float64; on a CUDA device in the scores' precision (labels are summed out in the scores' precision on both). Results
 have the scores' dtype. Gradients (reverse mode) are exact too: that of ``log_partition`` is ``marginals``, whose own is
 a covariance. A value and its gradient are found in one call. Everything works under ``shard_map`` over a batch. On a
-device ``kbest``, ``expected_tries``, ``expected_steps``, samples with labels and algorithms other than ``"auto"`` and
-``"beam"`` are errors when a program is compiled. Trees have no gradient, nor have the numbers that come with them.
+device ``kbest``, ``expected_tries``, ``expected_steps``, ``projective_mass``, samples with labels and algorithms other
+than ``"auto"`` and ``"beam"`` are errors when a program is compiled. Trees have no gradient, nor have the numbers that
+come with them.
 
 An exception cannot leave compiled code in good order. So a sentence without a tree has log Z = -inf, marginals 0 and
 gradient 0; its entropy and other numbers that it does not have are NaN. A sentence with a score of NaN or +inf has NaN

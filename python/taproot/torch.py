@@ -13,13 +13,13 @@ divergences once; asking for more is an error. The functions of this module work
 ``torch.compile(fullgraph=True)``, ``torch.func`` (``grad``, ``vmap``) and in CUDA graphs.
 
 CUDA tensors stay on their device, where taproot was built for it (``taproot.cuda_available()``), on PyTorch's current
-stream: log Z, marginals and samples in the scores' precision, derivatives in float64. All but labels of sampled and
-decoded trees and the k best trees is done there; what is not says so.
+stream: log Z, marginals and samples in the scores' precision, derivatives in float64. ``kbest``, and labels from
+``argmax``, ``mbr`` or ``sample``, are not available there, and say so.
 
 A sentence without an answer raises an exception on the CPU. On a device, under ``torch.compile`` and in ``torch.func``
-nobody waits to look: there a sentence without a tree has log Z = -inf, marginals 0 and no gradient, and one with a
-score or a length that cannot be has NaN. ``check=True`` waits, looks and raises, and ``check=False`` does not raise on
-the CPU either.
+the results are not checked: there a sentence without a tree has log Z = -inf, marginals 0 and no gradient, its ``nll``
+and the gradient of that are NaN, and one with a score or a length that cannot be has NaN. ``check=True`` waits, looks
+and raises, and ``check=False`` does not raise on the CPU either.
 
 >>> import torch, taproot.torch
 >>> scores = torch.zeros(4, 4, dtype=torch.float64, requires_grad=True)

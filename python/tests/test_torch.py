@@ -114,8 +114,11 @@ def test_a_step_overwrites_marginals_only_if_nobody_comes_back() -> None:
     with pytest.raises(RuntimeError, match="second time"):
         gradient(log_z)
     each = torch.eye(3, dtype=torch.float64)
-    (batched,) = torch.autograd.grad(tt.log_partition(scores), scores, each, is_grads_batched=True)
+    log_z = tt.log_partition(scores)
+    (batched,) = torch.autograd.grad(log_z, scores, each, is_grads_batched=True)
     assert torch.equal(batched, each[:, :, None, None] * expected)
+    with pytest.raises(RuntimeError, match="second time"):
+        gradient(log_z)
     a, b = scores.detach().requires_grad_(), torch.zeros_like(scores, requires_grad=True)
     tt.log_partition(a + b).sum().backward()
     assert torch.equal(a.grad, expected) and torch.equal(b.grad, expected)

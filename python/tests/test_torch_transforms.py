@@ -175,6 +175,14 @@ def test_sentences_without_an_answer_do_not_spoil_the_others() -> None:
         loss = tt.nll(leaf.detach(), gold, reduction="none", check=False)
         assert loss[1:].isnan().all()
     assert loss[0] == torch.inf
+    batch = broken()[:2].requires_grad_()
+    loss = tt.nll(batch, torch.tensor([[2, 0, 2]] * 2), reduction="none", check=False)
+    (slope,) = torch.autograd.grad(loss.mean(), batch, retain_graph=True)
+    assert bool(slope[1].isnan().any()) and bool(slope[0].isfinite().all())
+    (slope,) = torch.autograd.grad(loss[loss.isfinite()].mean(), batch)
+    alone = batch.detach()[:1].requires_grad_()
+    (expected,) = torch.autograd.grad(tt.nll(alone, torch.tensor([[2, 0, 2]])), alone)
+    assert torch.equal(slope[:1], expected) and bool((slope[1] == 0).all())
     assert tt.argmax(leaf.detach(), check=False)[1:].eq(-1).all()
 
 
