@@ -29,7 +29,7 @@ class NumberSink {
   /// `values` is one number or, for marginals, a matrix [n+1][n+1].
   virtual void sentence(const Chunk& chunk, std::size_t i, const Outcome& outcome,
                         std::span<const double> values) = 0;
-  /// Returns the exit code.
+  /// Completes the output after the last sentence. Returns the exit code.
   virtual int finish() = 0;
 };
 

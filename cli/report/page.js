@@ -110,8 +110,8 @@
 
   // ---- the drawing
 
-  // The edges of the drawing: each has a path and, from about.threshold on or with a label that was
-  // sampled, texts.
+  // Collects the edges of the drawing. Each has a path. It also has texts if its probability is at
+  // least about.threshold or, in a report with labels, if a sampled tree has it.
   const read_edges = () => {
     const found = new Map();
     for (const path of $("drawing").querySelectorAll("path[data-h]")) {

@@ -222,7 +222,7 @@ class Contraction {
     return chosen;
   }
 
-  /// The same among all of them.
+  /// The best edge of a row, in double; choose_exactly() is asked only where two are too close.
   __device__ Choice choose(const std::uint16_t* row, int id) const {
     if constexpr (!kFiltered) return choose_exactly(row, id, 0);
     Choice chosen;

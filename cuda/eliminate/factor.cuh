@@ -19,10 +19,10 @@ struct Work {
   T* dots;    ///< [n+1]
   T* part;    ///< [warps][32 kChunk]
   T* part_e;  ///< [warps]
-  // Only for groups of words (groups.cuh).
-  T* inverse;
+  T* inverse;  ///< This and the next two are only for groups of words (groups.cuh).
   T* panels;
   T* squares;
+  // Where rows are, in groups or not.
   T* near;        ///< Where the first rows are, if the others are in global memory.
   int near_rows;  ///< How many; 0 if all are in one place.
 

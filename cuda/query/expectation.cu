@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kThreads = 128;
 
-// One block per sentence. The edge of a value that is not finite counts only if some tree has it,
-// since its marginal may round away from zero.
+// One block per sentence. Where a value is not finite, the graph decides whether some tree has the
+// edge, because a marginal that should be 0 may be computed as slightly more.
 __global__ void __launch_bounds__(kThreads)
     expectation_kernel(const __grid_constant__ ExpectationArgs args) {
   extern __shared__ __align__(16) unsigned char memory[];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One thread block per sentence: from scores to factors and log Z, from factors to marginals and
-// entropy. The kernel of the beam's conditional laws begins in the same way.
+// entropy. Other kernels that eliminate (wide, divergence, the beam's laws) begin with prepare().
 #pragma once
 
 #include "core/probability.h"

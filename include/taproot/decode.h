@@ -114,9 +114,9 @@ struct TAPROOT_API Attachment {
   }
 };
 
-/// One tree against its gold tree. Labels, where given, are numbers, one for each word of both; a
-/// word whose gold head is negative is not counted, nor is a tree of which no word is. Throws if
-/// the sizes differ.
+/// One tree against its gold tree. Labels, where given, are numbers, one for each word of both. A
+/// word whose gold head is negative is not counted, and a tree without any counted word adds
+/// nothing to `trees`. Throws if the sizes differ.
 TAPROOT_API Attachment evaluate(TreeView heads, TreeView gold,
                                 std::span<const std::int32_t> labels = {},
                                 std::span<const std::int32_t> gold_labels = {});

@@ -44,7 +44,7 @@ TAPROOT_API Algorithm algorithm_named(std::string_view name);
 /// Which trees are sampled: tree s of a sentence depends on (seed, sentence id, s) alone, whatever
 /// else is sampled, in whatever order, on however many threads, on whatever processor or on a GPU.
 /// Walks choose the d-th head of a word by a number that depends on (seed, sentence id, s, word, d)
-/// alone, so that cycles may be popped in any order (docs/math.md).
+/// and, in wilson-reject, on the try, so that cycles may be popped in any order (docs/math.md).
 struct SampleOptions {
   Algorithm algorithm = Algorithm::kAuto;
   std::uint64_t seed = 0;

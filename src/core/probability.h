@@ -8,7 +8,7 @@
 
 namespace taproot::detail {
 
-/// For entropies and divergences.
+/// For entropies, divergences and whatever else has no values below 0.
 TAPROOT_HOST_DEVICE inline double non_negative(double x) { return x < 0 ? 0.0 : x; }
 
 TAPROOT_HOST_DEVICE inline double nearest_probability(double x) {

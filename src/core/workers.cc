@@ -16,9 +16,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Waking a thread takes tens of microseconds, as long as many a batch. So a thread that has nothing
-// to do looks for work for a while before it sleeps, and so does a caller for the end of a loop.
-// From kSpin on it lets others go first: between two calls for short sentences, a step of PyTorch
-// takes longer than that, and its own threads may want the core.
+// to do spins until kSpin, then yields the core until kYield (both from the start), and then
+// sleeps; a caller waits likewise for the end of a loop. It yields because PyTorch often computes
+// for longer than kSpin between two calls, and its own threads may want the core.
 constexpr std::chrono::microseconds kSpin{60};
 constexpr std::chrono::microseconds kYield{300};
 

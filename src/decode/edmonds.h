@@ -12,11 +12,11 @@ namespace taproot::detail {
 
 /// The best tree of a dense graph in O(n^2), by contraction (Chu and Liu 1965, Edmonds 1967, Tarjan
 /// 1977). A path of best heads is grown until it meets ROOT or itself. In the second case the cycle
-/// becomes one node, and the values of edges into it are reduced by what their words have cost.
+/// becomes one node, and an edge into it is worth its score less that of the edge it replaces.
 ///
-/// Single-root, trees are compared first by their number of ROOT edges and then by their scores. A
-/// ROOT edge is taken only where there is no other, and only once. No cycle has a ROOT edge, so the
-/// two numbers never mix.
+/// Single-root, the tree with the fewest ROOT edges is best, and among those the one of highest
+/// score. So a node takes a ROOT edge only if no other edge enters it, which one node may. Such an
+/// edge is never in a cycle, so contraction subtracts scores alone and no numbers of ROOT edges.
 ///
 /// The result is exact: values are compared in double with a bound on their error, and where that
 /// does not decide, without rounding. TreeCost breaks ties.

@@ -59,8 +59,8 @@ bool entries_within(const ChartView<double>& c) {
   return !c.shape().single() || within(c.roots(), c.size());
 }
 
-// The power of two per edge that would bring the chart near 1: from Z or, where that is outside the
-// range of double, from the longest spans that are not.
+// Returns x such that weights times 2^x would bring the chart near 1. It is found from Z if Z is
+// reliable, or else from the longest spans whose largest entry is. It is 0 if there are none.
 double correction(const ChartView<double>& c, double z, int edges) {
   constexpr double kReliable = 0x1p-900;
   if (z >= kReliable && z <= 1 / kReliable) return -std::log2(z) / edges;
