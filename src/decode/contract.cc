@@ -154,9 +154,11 @@ HWY_INLINE void join_part(ContractedGraph& g, ExactCosts& exact, int32_t id, int
 HWY_INLINE int32_t contract_cycle(ContractedGraph& g, ExactCosts& exact, size_t begin) {
   const int32_t id = g.add_node();
   const auto first = g.path.begin() + static_cast<std::ptrdiff_t>(begin);
-  std::iter_swap(first, std::max_element(first, g.path.end(), [&](int32_t a, int32_t b) {
-                   return g.nodes[a].size < g.nodes[b].size;
-                 }));
+  auto largest = first;  // Not by std::max_element, into which nothing is inlined here.
+  for (auto part = first + 1; part != g.path.end(); ++part) {
+    if (g.nodes[*largest].size < g.nodes[*part].size) largest = part;
+  }
+  std::iter_swap(first, largest);
   start_cycle(g, id, *first);
   for (auto part = first + 1; part != g.path.end(); ++part) join_part(g, exact, id, *part);
   return id;

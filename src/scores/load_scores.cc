@@ -59,38 +59,43 @@ HWY_INLINE bool load_columns(const double* source, std::ptrdiff_t source_stride,
   return hn::AllTrue(d, usual);
 }
 
-// The same for all columns of a short sentence, row by row, so that memory is read in its order.
-// `top` has room for `ld` numbers.
-HWY_INLINE bool load_short(const double* source, std::ptrdiff_t source_stride, size_t n,
-                           double* scores, size_t ld, double* HWY_RESTRICT top) {
+// The same for all columns of a short sentence, of kBlocks blocks of eight, row by row, so that
+// memory is read in its order and all maxima stay in registers. These go to `top`.
+template <size_t kBlocks>
+HWY_NOINLINE bool load_short(const double* source, std::ptrdiff_t source_stride, size_t n,
+                             double* scores, double* HWY_RESTRICT top) {
   const D d;
+  constexpr size_t kColumns = kBlocks * kBlock;
+  constexpr size_t kVectors = kColumns / kLanes;
   const V minus_inf = hn::Set(d, -HUGE_VAL);
   const V limit = hn::Set(d, kMaxScore);
+  const V last = hn::Set(d, static_cast<double>(n));
+  V most[kVectors];
+  for (size_t i = 0; i < kVectors; ++i) most[i] = minus_inf;
   auto usual = hn::FirstN(d, kLanes);
-  for (size_t j = 0; j < ld; j += kLanes) hn::StoreU(minus_inf, d, top + j);
   for (size_t head = 0; head <= n; ++head) {
     const double* from = source + static_cast<std::ptrdiff_t>(head) * source_stride;
-    for (size_t j = 0; j < ld; j += kLanes) {
-      V s = minus_inf;
+    double* to = scores + head * kColumns;
+    const V own = hn::Set(d, static_cast<double>(head));
+    for (size_t i = 0; i < kVectors; ++i) {
+      const size_t j = i * kLanes;
+      V raw = minus_inf;
       if (j + kLanes <= n + 1) {
-        s = hn::LoadU(d, from + j);
+        raw = hn::LoadU(d, from + j);
       } else if (j <= n) {
-        s = load_partial(from + j, n + 1 - j);
+        raw = load_partial(from + j, n + 1 - j);
       }
-      V checked = s;
-      if (j == 0 || j + kLanes > n + 1 || head - j < kLanes) {  // Some of them are no edges.
-        const V column = hn::Iota(d, static_cast<double>(j));
-        const auto outside =
-            hn::Or(hn::Eq(column, hn::Zero(d)), hn::Gt(column, hn::Set(d, static_cast<double>(n))));
-        const auto ignored = hn::Or(outside, hn::Eq(column, hn::Set(d, static_cast<double>(head))));
-        checked = hn::IfThenZeroElse(ignored, s);
-        s = hn::IfThenElse(ignored, minus_inf, s);
-      }
-      hn::StoreU(s, d, scores + head * ld + j);
-      usual = hn::And(usual, hn::Le(hn::Abs(checked), limit));
-      if (head > 0) hn::StoreU(hn::Max(hn::LoadU(d, top + j), s), d, top + j);
+      const V column = hn::Iota(d, static_cast<double>(j));
+      auto ignored = hn::Eq(column, own);
+      if (j == 0) ignored = hn::Or(ignored, hn::Eq(column, hn::Zero(d)));
+      if (j + kBlock >= kColumns) ignored = hn::Or(ignored, hn::Gt(column, last));
+      const V s = hn::IfThenElse(ignored, minus_inf, raw);
+      hn::StoreU(s, d, to + j);
+      usual = hn::And(usual, hn::Or(ignored, hn::Le(hn::Abs(raw), limit)));
+      if (head > 0) most[i] = hn::Max(most[i], s);
     }
   }
+  for (size_t i = 0; i < kVectors; ++i) hn::StoreU(most[i], d, top + i * kLanes);
   return hn::AllTrue(d, usual);
 }
 
@@ -104,7 +109,22 @@ bool load_rows(const ScoreView& view, ScoreTable& table) {
   const double* source = direct ? view.double_data() : scores;
   const auto source_stride = direct ? view.head_stride() : static_cast<std::ptrdiff_t>(table.ld);
   double* HWY_RESTRICT top = table.scale.data();
-  if (direct && n <= kStrip) return load_short(source, source_stride, n, scores, table.ld, top);
+  if (direct) {
+    switch (table.ld / kBlock) {
+      case 1:
+        return load_short<1>(source, source_stride, n, scores, top);
+      case 2:
+        return load_short<2>(source, source_stride, n, scores, top);
+      case 3:
+        return load_short<3>(source, source_stride, n, scores, top);
+      case 4:
+        return load_short<4>(source, source_stride, n, scores, top);
+      case 5:
+        return load_short<5>(source, source_stride, n, scores, top);
+      default:
+        break;
+    }
+  }
   bool ordinary = true;
   for (size_t first = 0; first <= n; first += kStrip) {
     const size_t last = std::min(first + kStrip, n + 1);
