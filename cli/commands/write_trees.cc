@@ -26,7 +26,7 @@ constexpr std::size_t kDeviceHeads = std::size_t{1} << 20;
 // last piece at different times, few enough for a small memory where there are many threads.
 std::size_t pieces_at_a_time(const Pool& pool) {
   const auto threads = static_cast<std::size_t>(pool.threads());
-  return std::min(16 * threads, std::max<std::size_t>(64, 2 * threads));
+  return std::min(16 * threads, std::clamp<std::size_t>(2 * threads, 64, 256));
 }
 
 // A place among the trees of a chunk.

@@ -23,6 +23,7 @@ class TextWriter final : public LineWriter {
   }
 
   void tree(const TreeRow& row) override {
+    if (has_words_) check_size(row);  // Before anything of the line is there.
     line_.number(row.sentence);
     if (kind_ != IndexKind::kNone) {
       line_.byte(' ');
@@ -30,7 +31,6 @@ class TextWriter final : public LineWriter {
     }
     line_.byte(' ');
     line_.number(row.log_prob.value_or(std::numeric_limits<double>::quiet_NaN()));
-    if (has_words_) check_size(row);
     for (std::size_t i = 0; i < row.heads.size(); ++i) {
       line_.byte(' ');
       if (has_words_) {

@@ -17,8 +17,8 @@ class TreeWriter {
  public:
   virtual ~TreeWriter() = default;
 
-  /// Must be called for every sentence of the input, before its rows. Naming the last sentence once
-  /// more, before further rows of it, changes nothing. `words` may be null, except for conllu
+  /// Must be called for every sentence of the input, before its rows, and may be called once more
+  /// before further trees of the same sentence. `words` may be null, but not for conllu
   /// (InputError).
   virtual void sentence(std::size_t number, int n, const WordSentence* words) = 0;
   virtual void tree(const TreeRow& row) = 0;

@@ -76,7 +76,7 @@ def root_and_family(kind: int) -> tuple[Root, bool]:
 
 
 def infer_at_once(scores: Tensor, kind: int, marginals: bool) -> tuple[Tensor, Tensor | None] | None:
-    """log Z (B) and marginals of dense scores (B, N+1, N+1) on the current device, or None on another one.
+    """log Z (B) and marginals of dense scores (B, N+1, N+1) on the current device; None on another or for B = 0.
 
     The same numbers as those of a ``CudaTrees`` that does not check, for half of the time before the launch.
     """

@@ -62,22 +62,19 @@ _graph_is_kept = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph
 _is_batched = getattr(torch._C._functorch, "is_legacy_batchedtensor", lambda grad: True)
 
 
-def _is_last_use(grad: Tensor) -> bool:
+def _is_last_use() -> bool:
     """Whether nobody can come back for the marginals that were saved for this step back."""
-    return not (torch.is_grad_enabled() or is_traced() or _graph_is_kept() or _is_batched(grad))
+    return not (torch.is_grad_enabled() or is_traced() or _graph_is_kept())
 
 
-def _may_overwrite(grad: Tensor) -> bool:
-    """Whether this step back can write to these marginals.
+def _scaled(grad: Tensor, p: Tensor) -> Tensor:
+    """Numbers per sentence times matrices that nobody else needs, in the matrices' memory where that is safe.
 
     Not on a device: a caller who keeps them alive may replay a CUDA graph of this step alone, which would then find the
     product in their place.
     """
-    return grad.is_cpu and _is_last_use(grad)
-
-
-def _scaled(grad: Tensor, p: Tensor) -> Tensor:
-    """Numbers per sentence times matrices, in the matrices' memory."""
+    if not grad.is_cpu or _is_batched(grad):
+        return _spread(grad) * p
     if grad.numel() and not any(grad.stride()) and grad.as_strided((), ()).item() == 1:
         return p  # As sum() passes it on.
     return p.mul_(_spread(grad))
@@ -218,8 +215,8 @@ def _infer_backward(
     scores, heads, words, p, log_prob = ctx.saved_tensors
     if of_log_z is not None and ctx.marginals and of_marginals is of_trees is None:
         # A training step needs no more.
-        in_place = ctx.eager and _may_overwrite(of_log_z)
-        of_scores = _scaled(of_log_z, p.detach()) if in_place else _spread(of_log_z) * p
+        last = ctx.eager and _is_last_use()
+        of_scores = _scaled(of_log_z, p.detach()) if last else _spread(of_log_z) * p
         return of_scores, None, None, None, None
     total, slope = of_log_z, None
     if heads is not None and of_trees is not None:
@@ -305,16 +302,19 @@ class LogPartition(torch.autograd.Function):
         if of_log_z is None:
             return None, None, None
         p = ctx.marginals
-        if p is None or torch.is_grad_enabled() or is_traced():
-            # PyTorch raises an error here where the graph has been freed. The derivative of marginals is infer's.
+        traced = is_traced()
+        kept = traced or _graph_is_kept()
+        if not kept:
+            ctx.marginals = None  # PyTorch frees saved tensors alone.
+        if p is None or traced or torch.is_grad_enabled():
+            # PyTorch raises an error here where the graph has been freed. To differentiate marginals is for infer, which
+            # eliminates once more; that is cheaper than a tensor that every training step saves.
             (scores,) = ctx.saved_tensors
             p = infer(scores, None, None, ctx.kind, True)[1]
-        elif not _graph_is_kept():
-            ctx.marginals = None  # PyTorch frees saved tensors alone.
-            if _may_overwrite(of_log_z):
-                return _scaled(of_log_z, p), None, None
-        else:
+        elif kept:
             _ = ctx.saved_tensors  # Where PyTorch does not tell, this raises the same error.
+        else:
+            return _scaled(of_log_z, p), None, None
         return _spread(of_log_z) * p, None, None
 
 

@@ -119,6 +119,10 @@ def test_a_step_overwrites_marginals_only_if_nobody_comes_back() -> None:
     assert torch.equal(batched, each[:, :, None, None] * expected)
     with pytest.raises(RuntimeError, match="second time"):
         gradient(log_z)
+    log_z = tt.log_partition(scores)
+    assert torch.equal(gradient(log_z, create_graph=True, retain_graph=False), expected)
+    with pytest.raises(RuntimeError, match="second time"):
+        gradient(log_z)
     a, b = scores.detach().requires_grad_(), torch.zeros_like(scores, requires_grad=True)
     tt.log_partition(a + b).sum().backward()
     assert torch.equal(a.grad, expected) and torch.equal(b.grad, expected)

@@ -77,8 +77,11 @@ void Workers::run(Loop& loop) {
   if (arena == nullptr || arena->made_for != threads) arena = std::make_unique<Arena>(threads);
   const auto meeting = std::make_shared<Meeting>();
   meeting->loop = &loop;
-  for (int i = 0; i < loop.helpers(); ++i) {
-    arena->arena.enqueue([meeting] { meeting->help(); });
+  try {
+    for (int i = 0; i < loop.helpers(); ++i) {
+      arena->arena.enqueue([meeting] { meeting->help(); });
+    }
+  } catch (...) {  // There are fewer helpers then. The loop must not end before they have left it.
   }
   meeting->lead();
 }

@@ -154,7 +154,9 @@ HWY_INLINE void join_part(ContractedGraph& g, ExactCosts& exact, int32_t id, int
 HWY_INLINE int32_t contract_cycle(ContractedGraph& g, ExactCosts& exact, size_t begin) {
   const int32_t id = g.add_node();
   const auto first = g.path.begin() + static_cast<std::ptrdiff_t>(begin);
-  auto largest = first;  // Not by std::max_element, into which nothing is inlined here.
+  // Not by std::max_element: a template of std is compiled for the baseline processor, so code for
+  // another one is not inlined into it.
+  auto largest = first;
   for (auto part = first + 1; part != g.path.end(); ++part) {
     if (g.nodes[*largest].size < g.nodes[*part].size) largest = part;
   }

@@ -245,7 +245,8 @@ class LaneOrder {
     order_.set(0, hn::Zero(d));
     for (size_t word = 1; word <= n_; ++word) {
       const V key = keys_.get(word);
-      V position = hn::Set(d, static_cast<double>(n_ - word + 1));  // If it is after all those.
+      // Behind all words of larger index, until these are compared with it.
+      V position = hn::Set(d, static_cast<double>(n_ - word + 1));
       for (size_t i = 1; i < word; ++i) {
         const V larger = hn::IfThenElseZero(hn::Gt(keys_.get(i), key), one);
         position = hn::Add(position, larger);

@@ -18,6 +18,8 @@ namespace {
 // Rows are loaded in strips of this many. A block of columns then keeps its maxima in a register
 // for the length of a strip, while the strip's cache lines stay in the cache.
 constexpr size_t kStrip = 32;
+// So many columns of a short sentence can have their maxima in registers.
+constexpr size_t kLoadedAtOnce = 8 * kLanes;
 
 // Copies columns [j, j + kLanes) of rows [first, last) from source, writes -inf to the cells that
 // hold no edge, and raises `top` to the maxima over heads that are words. Returns whether all edges
@@ -59,25 +61,26 @@ HWY_INLINE bool load_columns(const double* source, std::ptrdiff_t source_stride,
   return hn::AllTrue(d, usual);
 }
 
-// The same for all columns of a short sentence, of kBlocks blocks of eight, row by row, so that
-// memory is read in its order and all maxima stay in registers. These go to `top`.
+// The same for all columns of a short sentence, kBlocks blocks of eight, row by row: memory is read
+// in its order, and registers hold all maxima, which go to `top`. Only the last block has columns
+// beyond n.
 template <size_t kBlocks>
 HWY_NOINLINE bool load_short(const double* source, std::ptrdiff_t source_stride, size_t n,
                              double* scores, double* HWY_RESTRICT top) {
   const D d;
   constexpr size_t kColumns = kBlocks * kBlock;
-  constexpr size_t kVectors = kColumns / kLanes;
+  constexpr size_t kParts = kColumns / kLanes;
   const V minus_inf = hn::Set(d, -HUGE_VAL);
   const V limit = hn::Set(d, kMaxScore);
   const V last = hn::Set(d, static_cast<double>(n));
-  V most[kVectors];
-  for (size_t i = 0; i < kVectors; ++i) most[i] = minus_inf;
+  V most[kParts];
+  for (size_t i = 0; i < kParts; ++i) most[i] = minus_inf;
   auto usual = hn::FirstN(d, kLanes);
   for (size_t head = 0; head <= n; ++head) {
     const double* from = source + static_cast<std::ptrdiff_t>(head) * source_stride;
     double* to = scores + head * kColumns;
     const V own = hn::Set(d, static_cast<double>(head));
-    for (size_t i = 0; i < kVectors; ++i) {
+    for (size_t i = 0; i < kParts; ++i) {
       const size_t j = i * kLanes;
       V raw = minus_inf;
       if (j + kLanes <= n + 1) {
@@ -95,7 +98,7 @@ HWY_NOINLINE bool load_short(const double* source, std::ptrdiff_t source_stride,
       if (head > 0) most[i] = hn::Max(most[i], s);
     }
   }
-  for (size_t i = 0; i < kVectors; ++i) hn::StoreU(most[i], d, top + i * kLanes);
+  for (size_t i = 0; i < kParts; ++i) hn::StoreU(most[i], d, top + i * kLanes);
   return hn::AllTrue(d, usual);
 }
 
@@ -109,7 +112,7 @@ bool load_rows(const ScoreView& view, ScoreTable& table) {
   const double* source = direct ? view.double_data() : scores;
   const auto source_stride = direct ? view.head_stride() : static_cast<std::ptrdiff_t>(table.ld);
   double* HWY_RESTRICT top = table.scale.data();
-  if (direct) {
+  if (direct && n <= kStrip && table.ld <= kLoadedAtOnce) {
     switch (table.ld / kBlock) {
       case 1:
         return load_short<1>(source, source_stride, n, scores, top);

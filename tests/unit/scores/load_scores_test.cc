@@ -26,7 +26,8 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr RootRule kRules[] = {RootRule::kSingle, RootRule::kMulti};
 
 // Lengths around the blocks of 8 columns, the strips of 32 rows and the page-sized rows.
-constexpr int kLengths[] = {1, 2, 3, 6, 7, 8, 9, 15, 16, 30, 31, 32, 33, 47, 63, 64, 65};
+constexpr int kLengths[] = {1,  2,  3,  6,  7,  8,  9,  15, 16, 23, 24,
+                            30, 31, 32, 33, 39, 40, 47, 63, 64, 65};
 
 std::size_t cell(int n, int head, int modifier) {
   return static_cast<std::size_t>(head) * (static_cast<std::size_t>(n) + 1) +
