@@ -16,9 +16,9 @@ struct Work {
   T* matrix;  ///< [n+1][ld], row = modifier, by position; in shared memory if it fits.
   int ld;     ///< Odd, so that a walk down a column meets all banks; in groups see Layout.
   T* pivot;
-  T* dots;    ///< [n+1]
-  T* part;    ///< [warps][32 kChunk]
-  T* part_e;  ///< [warps]
+  T* dots;     ///< [n+1]
+  T* part;     ///< [warps][32 kChunk]
+  T* part_e;   ///< [warps]
   T* inverse;  ///< This and the next two are only for groups of words (groups.cuh).
   T* panels;
   T* squares;
