@@ -307,8 +307,8 @@ class LogPartition(torch.autograd.Function):
         if not kept:
             ctx.marginals = None  # PyTorch frees saved tensors alone.
         if p is None or traced or torch.is_grad_enabled():
-            # PyTorch raises an error here where the graph has been freed. To differentiate marginals is for infer, which
-            # eliminates once more; that is cheaper than a tensor that every training step saves.
+            # PyTorch raises an error here where the graph has been freed. To differentiate marginals is for infer,
+            # which eliminates once more; that is cheaper than a tensor that every training step saves.
             (scores,) = ctx.saved_tensors
             p = infer(scores, None, None, ctx.kind, True)[1]
         elif kept:
