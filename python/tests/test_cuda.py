@@ -13,10 +13,10 @@ torch = pytest.importorskip("torch")
 import taproot.torch as tt  # noqa: E402
 from taproot import _torch_cuda  # noqa: E402
 
-# Warnings of PyTorch itself, about its profiler, make_graphed_callables and its compiler.
+# Warnings of PyTorch itself, about its profiler and make_graphed_callables.
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore:.*{message}")
-    for message in ("Profiler clears events", "AccumulateGrad node's stream", "torch.jit.script_method", "TensorFloat32")
+    for message in ("Profiler clears events", "AccumulateGrad node's stream")
 ]
 ROOTS = ["single", "multi"]
 needs_device = pytest.mark.skipif(
@@ -151,6 +151,7 @@ def test_cuda_graphs(dtype: Any, projective: bool) -> None:
 
 
 @needs_device
+@pytest.mark.filterwarnings("ignore")  # PyTorch's compiler has several.
 def test_compiled_on_the_device() -> None:
     torch.manual_seed(0)
     linear = torch.nn.Linear(16, 16).cuda()
