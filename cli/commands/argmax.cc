@@ -8,7 +8,8 @@ int run_argmax(const Options& options) {
   return write_trees(options, IndexKind::kNone, 1,
                      [](Engine& engine, const Context& context, const GiveTrees& give) {
                        DependencyTrees trees = engine.trees(context.chunk, false);
-                       give({best_trees(trees)});
+                       ChunkTrees found{best_trees(trees)};
+                       give(found);
                      });
 }
 

@@ -26,7 +26,7 @@ int run_kbest(const Options& options) {
                          own.score = std::move(best[i].score);
                          own.log_prob = std::move(best[i].log_prob);
                        }
-                       give(std::move(found));
+                       give(found);
                      });
 }
 

@@ -8,7 +8,8 @@ int run_mbr(const Options& options) {
   return write_trees(options, IndexKind::kNone, 1,
                      [](Engine& engine, const Context& context, const GiveTrees& give) {
                        DependencyTrees trees = engine.trees(context.chunk, false);
-                       give({mbr_trees(trees)});
+                       ChunkTrees found{mbr_trees(trees)};
+                       give(found);
                      });
 }
 

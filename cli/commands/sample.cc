@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include "commands/commands.h"
 #include "commands/tree_results.h"
@@ -16,10 +17,14 @@ int run_sample(const Options& options) {
                               : std::max<std::size_t>(1, options.k);
         DependencyTrees trees = engine.trees(chunk, block < options.k);
         SampleOptions how{algorithm_named(options.algorithm), options.seed};
+        ChunkTrees found;
         for (std::size_t first = 0; first == 0 || first < options.k; first += block) {
           const std::size_t count = std::min(block, options.k - first);
           how.first_tree = static_cast<std::uint32_t>(first);
-          give({sample_trees(trees, how, count), first, first + count >= options.k});
+          found.sentences = sample_trees(trees, how, count, std::move(found.sentences));
+          found.first_tree = first;
+          found.last = first + count >= options.k;
+          give(found);
         }
       });
 }

@@ -29,7 +29,7 @@ int run_swor(const Options& options) {
                          own.gumbel = std::move(sample.gumbel);
                          own.weight = std::move(sample.weight);
                        }
-                       give(std::move(found));
+                       give(found);
                      });
 }
 

@@ -82,10 +82,10 @@ std::vector<SentenceTrees> mbr_trees(DependencyTrees& trees) {
 }
 
 std::vector<SentenceTrees> sample_trees(DependencyTrees& trees, const SampleOptions& how,
-                                        std::size_t count) {
-  std::vector<SentenceTrees> results(trees.size());
-  keep_outcomes(trees.sample(count, how, allocate(trees, count, false, results)), results);
-  return results;
+                                        std::size_t count, std::vector<SentenceTrees> memory) {
+  memory.resize(trees.size());
+  keep_outcomes(trees.sample(count, how, allocate(trees, count, false, memory)), memory);
+  return memory;
 }
 
 EdgeLabels edge_labels(const Context& context, std::size_t i, std::span<const double> marginals) {

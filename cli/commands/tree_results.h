@@ -52,8 +52,8 @@ struct Context {
 };
 
 /// Finds the trees of all sentences of a chunk, and gives them away, all at once or, of a single
-/// sentence, some at a time.
-using GiveTrees = std::function<void(ChunkTrees&&)>;
+/// sentence, some at a time. Memory that is left in what was given may serve for the next trees.
+using GiveTrees = std::function<void(ChunkTrees&)>;
 using TreeQuery = std::function<void(Engine&, const Context&, const GiveTrees&)>;
 
 /// Reads the input, asks `query`, which finds up to `trees` trees per sentence, and writes them.
@@ -72,9 +72,10 @@ void fill_row(const Context& context, std::size_t i, const SentenceTrees& trees,
 std::vector<SentenceTrees> best_trees(DependencyTrees& trees);
 std::vector<SentenceTrees> mbr_trees(DependencyTrees& trees);
 
-/// `count` trees of every sentence, sampled with replacement.
+/// `count` trees of every sentence, sampled with replacement. They are put into `memory`, which
+/// spares the system's when it held as many trees before.
 std::vector<SentenceTrees> sample_trees(DependencyTrees& trees, const SampleOptions& how,
-                                        std::size_t count);
+                                        std::size_t count, std::vector<SentenceTrees> memory = {});
 
 /// The labels of the edges of one sentence; all empty without labels.
 struct EdgeLabels {

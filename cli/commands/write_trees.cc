@@ -17,7 +17,7 @@ namespace {
 
 // Heads of a piece. Their text has some 30 KB as JSON lines, and some 400 KB as CoNLL-U.
 constexpr std::size_t kPieceHeads = std::size_t{1} << 13;
-// As many heads has the text as what else is written of a tree.
+// What else is written of a tree takes as much text as this many heads.
 constexpr std::size_t kTreeHeads = 8;
 // Heads that a device samples at a time, so that it is not called too often.
 constexpr std::size_t kDeviceHeads = std::size_t{1} << 20;
@@ -90,25 +90,26 @@ class Output {
     }
   }
 
+  // Takes the trees if the format has no text; else they are no longer needed afterwards.
   void write(const std::shared_ptr<const Chunk>& chunk, const std::vector<std::string>& label_names,
-             ChunkTrees&& found) {
-    const auto trees = std::make_shared<const ChunkTrees>(std::move(found));
-    const auto put = [=, this, &label_names](TreeWriter& writer, const Place& begin,
-                                             const Place& end) {
+             ChunkTrees& trees) {
+    const auto put = [=, this, &label_names](TreeWriter& writer, const ChunkTrees& from,
+                                             const Place& begin, const Place& end) {
       const Context context{options_, *chunk, label_names};
-      if (write_piece(writer, context, *trees, begin, end)) failed_ = true;
+      if (write_piece(writer, context, from, begin, end)) failed_ = true;
     };
     if (waves_[0].front().text == nullptr) {
-      writing_.run([=, this] { put(*writer_, {}, {trees->sentences.size(), 0}); });
+      const auto taken = std::make_shared<const ChunkTrees>(std::move(trees));
+      writing_.run([=, this] { put(*writer_, *taken, {}, {taken->sentences.size(), 0}); });
       return;
     }
-    for (Place at; at.sentence < trees->sentences.size();) {
+    for (Place at; at.sentence < trees.sentences.size();) {
       std::swap(waves_[0], waves_[1]);  // The one before may not be written yet.
-      const std::span<Part> parts = cut(*trees, at);
+      const std::span<Part> parts = cut(trees, at);
       pool_.for_each(parts.size(), [&](std::size_t i) {
         // What cannot be written is reported in the order of the trees, whichever thread was first.
         try {
-          put(*parts[i].text, parts[i].begin, parts[i].end);
+          put(*parts[i].text, trees, parts[i].begin, parts[i].end);
         } catch (...) {
           parts[i].error = std::current_exception();
         }
@@ -171,7 +172,7 @@ int write_trees(const Options& options, IndexKind kind, std::size_t trees, const
   for (auto chunk = std::make_shared<Chunk>(); reader.next(*chunk);
        chunk = std::make_shared<Chunk>()) {
     query(engine, {options, *chunk, reader.label_names()},
-          [&](ChunkTrees&& found) { output.write(chunk, reader.label_names(), std::move(found)); });
+          [&](ChunkTrees& found) { output.write(chunk, reader.label_names(), found); });
   }
   return output.finish();
 }

@@ -11,7 +11,7 @@
 namespace taproot::cli {
 namespace {
 
-// A whole row is held in memory, and only the file says how wide it is: wider ones are refused.
+// A row is held whole in memory, and its width is the file's claim: any above this is refused.
 constexpr std::uint64_t kWidestRow = 1U << 24U;
 constexpr std::uint64_t kMostSentences = 100'000'000;
 

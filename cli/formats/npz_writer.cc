@@ -78,7 +78,7 @@ class NpzWriter final : public TreeWriter {
     arrays.push_back(heads());
     if (has_labels_.value_or(false)) arrays.push_back(labels());
     for (Value& value : values_) {
-      // Without rows we do not know which values there are; all commands have log_prob.
+      // With no row to show which values there are, assume log_prob, which all commands have.
       const bool by_default = rows_ == 0 && value.member == &TreeRow::log_prob;
       if (!value.is_there.value_or(by_default)) continue;
       arrays.push_back(spilled_array(value.name, "<f8", sizeof(double), value.numbers));
@@ -95,7 +95,7 @@ class NpzWriter final : public TreeWriter {
       exhausted.put(static_cast<std::uint8_t>(sentence.exhausted));
     }
     arrays.push_back(spilled_array("lengths", "<i4", sizeof(std::int32_t), lengths));
-    // Only the best trees and those without replacement, which have Gumbel values, can run out.
+    // Only the k best and trees without replacement (has_gumbel()) can be fewer than asked for.
     if (any_exhausted_ || kind_ == IndexKind::kRank || has_gumbel()) {
       arrays.push_back(spilled_array("exhausted", "|b1", 1, exhausted));
     }

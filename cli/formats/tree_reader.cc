@@ -12,7 +12,7 @@ namespace taproot::cli {
 
 namespace {
 
-// Standard input has no ending, so its content decides: an archive, JSON, or else CoNLL-U.
+// Standard input has no file name, so its first byte decides: .npz, JSON, or else CoNLL-U.
 Format format_of_trees(const std::string& file) {
   if (!is_standard_input(file)) return format_of(file);
   std::array<char, 1> first{};

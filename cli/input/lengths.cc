@@ -141,7 +141,8 @@ RaggedArray::RaggedArray(const Archive& archive, const std::string& array, std::
 void RaggedArray::check() const {
   std::uint64_t sum = 0;
   const std::uint64_t count = values_.header().count;
-  // No overflow: each step adds less than 2^63, and the sum so far is at most `count` < 2^62.
+  // No overflow: a step adds at most 2^32 cells times fewer than 2^31 labels, and the sum before it
+  // is at most `count` < 2^62.
   for (std::size_t i = 0; i < lengths_.size(); ++i) {
     sum += size(i);
     if (sum > count) {

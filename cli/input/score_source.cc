@@ -73,7 +73,7 @@ class MatrixSource final : public ScoreSource {
   NpyReader in_;
 };
 
-// A batch (B, N+1, N+1), alone in .npy or as `scores` of an .npz, without lengths of its own.
+// A batch (B, N+1, N+1): an .npy file, or `scores` of an .npz that has no `lengths`.
 class PaddedSource final : public ScoreSource {
  public:
   PaddedSource(NpyReader in, const PaddedLengths& lengths, std::size_t first)

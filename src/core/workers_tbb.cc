@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Workers over oneTBB, for programs that already run on it: builds with TAPROOT_TBB. oneTBB lends
-// the threads; the loop is the one of our own pool. So the caller does not wait within oneTBB,
-// where it could not be interrupted, and runs no other tasks in the middle of a sentence.
+// the threads, and the loop is our own pool's. The caller therefore never waits within oneTBB,
+// which could not be interrupted and might run other tasks in the middle of a sentence.
 #include "core/workers.h"
 
 #include <tbb/global_control.h>

@@ -81,8 +81,8 @@ class Outside {
     Value left;
     Value edge;
   };
-  // The lengths d and, if kRows is 2, d - 1 in the block of starts from i on. All sums run from the
-  // longest spans to the shortest, so what is found here comes last.
+  // Finds lengths d and, if kRows is 2, d - 1 for a block of starts from i on. Sums run from the
+  // longest spans to the shortest, so length d is added to the sums of d - 1 at the end.
   template <size_t kRows, typename Write>
   TAPROOT_KERNEL_PART void block(size_t d, size_t i, Write&& write) {
     Parts first[kRows];

@@ -14,8 +14,8 @@ namespace nb = nanobind;
 namespace taproot::python {
 namespace {
 
-// Cells whose sentences go to the threads at a time, per thread: few enough for a cache, and enough
-// that the threads rarely wait for each other.
+// Sentences go to the threads in chunks of this many cells per thread: few enough for a cache, and
+// enough that the threads rarely wait for each other.
 constexpr std::size_t kChunkCells = std::size_t{1} << 16;
 constexpr std::size_t kFewest = 64;  // Sentences, however many cells they have.
 

@@ -93,8 +93,8 @@ class Cycles {
   // Rows of draws, multiples of the depths that share a vector.
   static constexpr uint32_t kMostRows = 4;
   static constexpr uint32_t kFewRows = 2;
-  // A word has the color of the path that led to it: once another path is followed, it is in the
-  // tree. A popped word is free again.
+  // A word has the color of the path that reached it. With the color of an earlier path it is in
+  // the tree. A popped word is free again.
   static constexpr int32_t kFree = 0;
   static constexpr int32_t kRoot = -1;
   static constexpr int32_t kUndrawn = -2;

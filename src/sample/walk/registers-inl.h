@@ -281,7 +281,7 @@ class Registers {
     uint64_t deep[kRegisters];
     for (int i = 0; i < kRegisters; ++i) deep[i] = _mm512_cmpge_epu8_mask(depth[i], most);
     for (int t = 0; t < r_.count; ++t) {
-      // The slots of a tree are part of a register, or all registers.
+      // The slots of a tree are within one register, or fill them all.
       const int at = t * kSlots / 64;
       uint64_t own = ~uint64_t{0};
       if (kSlots < 64) own = (own >> (64 - kSlots % 64)) << (t * kSlots % 64);
