@@ -127,6 +127,10 @@ PYTHON
 diff <(sed -n '/^```cpp/,/^```/p' README.md | sed '1d;$d') <(tail -n +2 examples/quickstart.cc) ||
   broken "README.md: its example is not examples/quickstart.cc"
 
+version=$(sed -n 's/^#define TAPROOT_VERSION "\(.*\)"$/\1/p' include/taproot/version.h)
+grep -qx "version: $version" CITATION.cff && grep -q "version = {$version}," docs/project/cite.md ||
+  broken "CITATION.cff or docs/project/cite.md has another version than include/taproot/version.h"
+
 for folder in src/*/ src/sample/*/ */; do
   case "$folder" in
     build/ | cmake/ | docs/ | examples/ | scripts/ | src/) ;;

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The reference site: builds it into build/docs, where warnings are errors, checks its links, and runs the examples of
 # all pages. Python is documented from the installed package, C++ from the headers, the command line from its help.
-# Once the packages are there, nothing is fetched. --no-examples leaves the examples to the tests of the package.
+# Once the packages are there, nothing is fetched. --no-examples leaves the examples to the tests of the package, and
+# then PyTorch (several GB), which some of them need, is not installed.
 source "$(dirname "$0")/common.sh"
 examples=1
 case "${1-}" in

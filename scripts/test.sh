@@ -58,7 +58,7 @@ if [ -z "$all" ]; then
 fi
 
 section "Reference site"
-scripts/docs.sh --no-examples # The tests of the Python package ran the examples.
+scripts/docs.sh --no-examples # The tests of the Python package ran them, those for PyTorch if it was there.
 done_with "reference site"
 
 section "Corpora on Polars and Ray"

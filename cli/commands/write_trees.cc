@@ -19,6 +19,8 @@ namespace {
 constexpr std::size_t kPieceHeads = std::size_t{1} << 13;
 // What else is written of a tree takes as much text as this many heads.
 constexpr std::size_t kTreeHeads = 8;
+// A head counts once per so many bytes of its sentence's lines, if these are longer than usual.
+constexpr std::size_t kHeadBytes = 64;
 // Heads that a device samples at a time, so that it is not called too often.
 constexpr std::size_t kDeviceHeads = std::size_t{1} << 20;
 
@@ -35,12 +37,21 @@ struct Place {
   std::size_t tree = 0;
 };
 
+// How many heads the text of a tree counts for. CoNLL-U repeats all lines of the sentence.
+std::size_t size_of_tree(std::size_t n, const WordSentence* words) {
+  std::size_t bytes = 0;
+  if (words != nullptr) {
+    for (const std::string& line : words->lines) bytes += line.size();
+  }
+  return std::max(n + kTreeHeads, bytes / kHeadBytes);
+}
+
 // Where the piece from `at` on ends: after kPieceHeads heads or more. What follows the last tree of
 // a sentence is in the same piece as that tree.
-Place piece_end(const ChunkTrees& trees, Place at) {
+Place piece_end(const Chunk& chunk, const ChunkTrees& trees, Place at) {
   for (std::size_t heads = 0; heads < kPieceHeads && at.sentence < trees.sentences.size();) {
     const SentenceTrees& own = trees.sentences[at.sentence];
-    const std::size_t each = own.n + kTreeHeads;
+    const std::size_t each = size_of_tree(own.n, chunk.words_of(at.sentence));
     const std::size_t taken = std::min(own.count - at.tree, (kPieceHeads - heads) / each + 1);
     heads += std::max<std::size_t>(1, taken) * each;
     at.tree += taken;
@@ -105,7 +116,7 @@ class Output {
     }
     for (Place at; at.sentence < trees.sentences.size();) {
       std::swap(waves_[0], waves_[1]);  // The one before may not be written yet.
-      const std::span<Part> parts = cut(trees, at);
+      const std::span<Part> parts = cut(*chunk, trees, at);
       pool_.for_each(parts.size(), [&](std::size_t i) {
         // What cannot be written is reported in the order of the trees, whichever thread was first.
         try {
@@ -138,12 +149,12 @@ class Output {
   };
 
   // The next parts from `at` on; moves `at` to their end.
-  std::span<Part> cut(const ChunkTrees& trees, Place& at) {
+  std::span<Part> cut(const Chunk& chunk, const ChunkTrees& trees, Place& at) {
     std::vector<Part>& wave = waves_[0];
     std::size_t count = 0;
     for (; count < wave.size() && at.sentence < trees.sentences.size(); ++count) {
       Part& part = wave[count];
-      part.begin = std::exchange(at, piece_end(trees, at));
+      part.begin = std::exchange(at, piece_end(chunk, trees, at));
       part.end = at;
     }
     return std::span(wave).first(count);
