@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 
@@ -26,6 +27,10 @@ struct Sampler::Tables {
   detail::Buffer<std::uint32_t> root_planes;  // An alias table with words 1..n at 0..n-1.
   detail::EliminationSampler elimination;
   detail::Colbourn colbourn;
+  // What the last trees of "auto" tell of the next, on whose time alone it bears: the trap of
+  // PopRequest if all were given up, else kNoTrap.
+  static constexpr std::int32_t kNoTrap = -2;
+  mutable std::atomic<std::int32_t> trap = kNoTrap;
 
   bool walks_from_a_root() const {
     return rule == RootRule::kSingle && algorithm != Algorithm::kWilsonReject &&
@@ -89,6 +94,7 @@ void Sampler::build(const Factorization& f, Algorithm algorithm, Workspace& work
   t.n = f.n();
   t.rule = f.root_rule();
   t.algorithm = algorithm;
+  t.trap.store(Tables::kNoTrap, std::memory_order_relaxed);
   t.chart = f.family() == TreeFamily::kProjective ? &data.chart : nullptr;
   if (t.chart != nullptr) {
     t.data = &data;
@@ -234,11 +240,13 @@ std::size_t Sampler::sample(std::uint64_t id, const SampleOptions& options, std:
   std::int32_t roots[detail::kMostPopped];
   std::uint64_t steps[detail::kMostPopped];
   steps[0] = 0;  // Of a tree without a walk.
-  std::int32_t trap = 0;
+  const std::int32_t known = t.trap.load(std::memory_order_relaxed);
+  const bool trapped = known != Tables::kNoTrap;
+  std::int32_t trap = trapped ? known : 0;
   detail::PopRequest request{.tables = t.walk.tables(),
                              .key = detail::stream_key(options.seed, id),
                              .limits = {},
-                             .way = detail::PopWay::kFastest,
+                             .way = trapped ? detail::PopWay::kGiveUp : detail::PopWay::kFastest,
                              .count = 0,
                              .samples = samples,
                              .heads = heads,
@@ -277,6 +285,10 @@ std::size_t Sampler::sample(std::uint64_t id, const SampleOptions& options, std:
       std::copy_n(heads + i * n, n, out.data + static_cast<std::ptrdiff_t>(first + i) * out.stride);
       ++written;
     }
+  }
+  if (t.algorithm == Algorithm::kAuto && count != 0) {
+    const std::int32_t learnt = request.way == detail::PopWay::kGiveUp ? trap : Tables::kNoTrap;
+    if (learnt != known) t.trap.store(learnt, std::memory_order_relaxed);
   }
   if (statistics != nullptr) *statistics += taken;
   return written;

@@ -30,7 +30,8 @@ bool operator==(const Sampled& a, const Sampled& b) {
          a.statistics.fallbacks == b.statistics.fallbacks;
 }
 
-Sampled sampled(const Factorization& f, const SampleOptions& options) {
+// The trees of one sampler, in calls for so many at a time.
+Sampled sampled(const Factorization& f, SampleOptions options, std::size_t at_a_time = kTrees) {
   const auto n = static_cast<std::size_t>(f.n());
   std::vector<std::int32_t> heads(n * kTrees);
   std::vector<Status> statuses(kTrees);
@@ -38,8 +39,11 @@ Sampled sampled(const Factorization& f, const SampleOptions& options) {
   Sampler sampler;
   Sampled found;
   sampler.build(f, options.algorithm, workspace);
-  sampler.sample(kId, options, kTrees, {heads.data(), f.n()}, statuses, &found.statistics,
-                 workspace);
+  for (std::size_t s = 0; s < kTrees; s += at_a_time) {
+    options.first_tree = static_cast<std::uint32_t>(s);
+    sampler.sample(kId, options, at_a_time, {heads.data() + s * n, f.n()},
+                   std::span(statuses).subspan(s, at_a_time), &found.statistics, workspace);
+  }
   for (std::size_t s = 0; s < kTrees; ++s) {
     const auto first = heads.begin() + static_cast<std::ptrdiff_t>(s * n);
     found.trees.push_back(
@@ -103,7 +107,8 @@ TEST(SamplerWalks, WilsonRejectFollowsItsDefinition) {
 }
 
 // "auto": a tree beyond its budget is un-eliminated with the same root, and counts as its budget.
-// Between trees of the same sentence the order of popping changes; the trees do not.
+// Between trees of the same sentence, in one call or several, the order of popping changes; the
+// trees do not.
 TEST(SamplerWalks, AutoFollowsItsDefinition) {
   std::uint64_t fallbacks = 0;
   for (const int n : {1, 2, 5, 7, 8, 16, 20, 40, 90, 150, 260}) {
@@ -131,7 +136,10 @@ TEST(SamplerWalks, AutoFollowsItsDefinition) {
           }
           expected.trees.push_back(heads);
         }
-        EXPECT_EQ(sampled(f, {Algorithm::kAuto, kSeed}), expected) << n << " words";
+        for (const std::size_t at_a_time : {kTrees, kTrees / 4, std::size_t{1}}) {
+          EXPECT_EQ(sampled(f, {Algorithm::kAuto, kSeed}, at_a_time), expected)
+              << n << " words, " << at_a_time << " trees at a time";
+        }
         fallbacks += expected.statistics.fallbacks;
       }
     }
