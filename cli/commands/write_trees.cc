@@ -115,26 +115,25 @@ class Output {
       return;
     }
     for (Place at; at.sentence < trees.sentences.size();) {
-      std::swap(waves_[0], waves_[1]);  // The one before may not be written yet.
+      std::swap(waves_[0], waves_[1]);
       const std::span<Part> parts = cut(*chunk, trees, at);
-      pool_.for_each(parts.size(), [&](std::size_t i) {
+      // One thread writes the wave before, and the others need not wait for it.
+      pool_.for_each(parts.size() + 1, [&](std::size_t i) {
+        if (i == 0) return add_written();
         // What cannot be written is reported in the order of the trees, whichever thread was first.
+        Part& part = parts[i - 1];
         try {
-          put(*parts[i].text, trees, parts[i].begin, parts[i].end);
+          put(*part.text, trees, part.begin, part.end);
         } catch (...) {
-          parts[i].error = std::current_exception();
+          part.error = std::current_exception();
         }
       });
-      writing_.run([=, this] {
-        for (const Part& part : parts) {
-          writer_->add(*part.text);
-          if (part.error != nullptr) std::rethrow_exception(part.error);
-        }
-      });
+      written_ = parts;
     }
   }
 
   int finish() {
+    add_written();
     writing_.wait();
     writer_->finish();
     return failed_ ? kSomeFailed : kAllFine;
@@ -147,6 +146,14 @@ class Output {
     std::unique_ptr<TreeWriter> text;  // Null if the format has none.
     std::exception_ptr error;          // Why the rest of it could not be written.
   };
+
+  // Writes the parts whose text is made.
+  void add_written() {
+    for (const Part& part : std::exchange(written_, {})) {
+      writer_->add(*part.text);
+      if (part.error != nullptr) std::rethrow_exception(part.error);
+    }
+  }
 
   // The next parts from `at` on; moves `at` to their end.
   std::span<Part> cut(const Chunk& chunk, const ChunkTrees& trees, Place& at) {
@@ -165,6 +172,7 @@ class Output {
   std::unique_ptr<TreeWriter> writer_;
   std::atomic<bool> failed_ = false;
   std::array<std::vector<Part>, 2> waves_;  // What is made, and what is written meanwhile.
+  std::span<const Part> written_;           // What is still to be written of the latter.
   Background writing_;                      // The last member, because its job uses the others.
 };
 
