@@ -7,8 +7,8 @@
 
 namespace taproot::cli {
 
-/// Runs one job at a time behind the caller's back: the output of one chunk is written while the
-/// next one is computed. Without threads each job runs at once.
+/// Runs one job at a time behind the caller's back: numbers and .npz files of one chunk are written
+/// while the next one is computed. Without threads each job runs at once.
 class Background {
  public:
   explicit Background(bool threads) : threads_(threads) {}

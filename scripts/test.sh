@@ -58,7 +58,7 @@ if [ -z "$all" ]; then
 fi
 
 section "Reference site"
-scripts/docs.sh --no-examples # The tests of the Python package ran them, those for PyTorch if it was there.
+scripts/docs.sh --no-examples # The tests of Python ran the examples, those with PyTorch if it was there.
 done_with "reference site"
 
 section "Corpora on Polars and Ray"

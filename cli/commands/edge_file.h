@@ -21,6 +21,7 @@ class EdgeFile final : public NumberSink {
 
   void sentence(const Chunk& chunk, std::size_t i, const Outcome& outcome,
                 std::span<const double> values) override;
+  void flush() override { line_.flush(file_); }
   int finish() override;
 
  private:

@@ -78,8 +78,6 @@ int NumberFile::finish() {
     write_npz(file_, name_,
               {spilled_array(key_, "<f8", sizeof(double), numbers_),
                spilled_array("lengths", "<i4", sizeof(std::int32_t), lengths_)});
-  } else {
-    line_.flush(file_);
   }
   file_.commit();
   return failed_ ? kSomeFailed : kAllFine;
@@ -99,6 +97,7 @@ int write_numbers(const Options& options, const OpenSink& open, const NumberQuer
       for (std::size_t i = 0; i < chunk->size(); ++i) {
         file->sentence(*chunk, i, outcomes[i], (*numbers)[i]);
       }
+      file->flush();
     });
   }
   writing.wait();

@@ -29,6 +29,8 @@ class NumberSink {
   /// `values` is one number or, for marginals, a matrix [n+1][n+1].
   virtual void sentence(const Chunk& chunk, std::size_t i, const Outcome& outcome,
                         std::span<const double> values) = 0;
+  /// Writes the text of the sentences so far, which an error in the input then does not lose.
+  virtual void flush() = 0;
   /// Completes the output after the last sentence. Returns the exit code.
   virtual int finish() = 0;
 };
@@ -45,6 +47,7 @@ class NumberFile final : public NumberSink {
 
   void sentence(const Chunk& chunk, std::size_t i, const Outcome& outcome,
                 std::span<const double> values) override;
+  void flush() override { line_.flush(file_); }
   int finish() override;
 
  private:

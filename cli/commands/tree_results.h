@@ -60,8 +60,8 @@ using TreeQuery = std::function<void(Engine&, const Context&, const GiveTrees&)>
 /// Returns the exit code.
 int write_trees(const Options& options, IndexKind kind, std::size_t trees, const TreeQuery& query);
 
-/// How many trees of n words a query should give away at a time if it can, so that it goes on while
-/// their text is written.
+/// How many trees of n words a query should give away at a time if it can: as many as become text
+/// together, which is written while the next do.
 std::size_t trees_at_a_time(const Options& options, const Pool& pool, int n);
 
 /// Tree `s` of sentence i. `row` is overwritten, and its memory reused.

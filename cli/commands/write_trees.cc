@@ -25,10 +25,11 @@ constexpr std::size_t kHeadBytes = 64;
 constexpr std::size_t kDeviceHeads = std::size_t{1} << 20;
 
 // Pieces that become text before any of them is written: many enough for threads that end their
-// last piece at different times, few enough for a small memory where there are many threads.
+// last piece at different times, few enough for a small memory where there are many threads. With
+// what else there is to do they are at most 16 for each thread, which is what a loop is cut into.
 std::size_t pieces_at_a_time(const Pool& pool) {
   const auto threads = static_cast<std::size_t>(pool.threads());
-  return std::min(16 * threads, std::clamp<std::size_t>(2 * threads, 64, 256));
+  return std::min(16 * threads - 1, std::clamp<std::size_t>(2 * threads, 64, 256));
 }
 
 // A place among the trees of a chunk.
@@ -37,19 +38,23 @@ struct Place {
   std::size_t tree = 0;
 };
 
-// How many heads the text of a tree counts for. CoNLL-U repeats all lines of the sentence.
+// How many heads the text of a tree counts for. Some formats repeat all words of the sentence, or
+// all its lines.
 std::size_t size_of_tree(std::size_t n, const WordSentence* words) {
   std::size_t bytes = 0;
   if (words != nullptr) {
-    for (const std::string& line : words->lines) bytes += line.size();
+    const bool has_lines = !words->lines.empty();
+    for (const std::string& text : has_lines ? words->lines : words->words) bytes += text.size();
   }
   return std::max(n + kTreeHeads, bytes / kHeadBytes);
 }
 
-// Where the piece from `at` on ends: after kPieceHeads heads or more. What follows the last tree of
-// a sentence is in the same piece as that tree.
-Place piece_end(const Chunk& chunk, const ChunkTrees& trees, Place at) {
-  for (std::size_t heads = 0; heads < kPieceHeads && at.sentence < trees.sentences.size();) {
+// Moves `at` to the end of the piece that begins there, and returns how many heads that has:
+// kPieceHeads or more, unless the trees end. What follows the last tree of a sentence is in the
+// same piece as that tree.
+std::size_t skip_piece(const Chunk& chunk, const ChunkTrees& trees, Place& at) {
+  std::size_t heads = 0;
+  while (heads < kPieceHeads && at.sentence < trees.sentences.size()) {
     const SentenceTrees& own = trees.sentences[at.sentence];
     const std::size_t each = size_of_tree(own.n, chunk.words_of(at.sentence));
     const std::size_t taken = std::min(own.count - at.tree, (kPieceHeads - heads) / each + 1);
@@ -57,7 +62,7 @@ Place piece_end(const Chunk& chunk, const ChunkTrees& trees, Place at) {
     at.tree += taken;
     if (at.tree == own.count) at = {at.sentence + 1, 0};
   }
-  return at;
+  return heads;
 }
 
 // Writes the trees of a piece; returns whether some sentence failed.
@@ -100,6 +105,15 @@ class Output {
       for (Part& part : wave) part.text = writer_->part();
     }
   }
+  // After an error, which is reported: what was finished before it is written, too.
+  ~Output() {
+    try {
+      add_written();
+    } catch (...) {
+    }
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
 
   // Takes the trees if the format has no text; else they are no longer needed afterwards.
   void write(const std::shared_ptr<const Chunk>& chunk, const std::vector<std::string>& label_names,
@@ -117,7 +131,7 @@ class Output {
     for (Place at; at.sentence < trees.sentences.size();) {
       std::swap(waves_[0], waves_[1]);
       const std::span<Part> parts = cut(*chunk, trees, at);
-      // One thread writes the wave before, and the others need not wait for it.
+      // One thread writes the wave before, while the others make the text of this one.
       pool_.for_each(parts.size() + 1, [&](std::size_t i) {
         if (i == 0) return add_written();
         // What cannot be written is reported in the order of the trees, whichever thread was first.
@@ -159,9 +173,12 @@ class Output {
   std::span<Part> cut(const Chunk& chunk, const ChunkTrees& trees, Place& at) {
     std::vector<Part>& wave = waves_[0];
     std::size_t count = 0;
-    for (; count < wave.size() && at.sentence < trees.sentences.size(); ++count) {
-      Part& part = wave[count];
-      part.begin = std::exchange(at, piece_end(chunk, trees, at));
+    std::size_t heads = 0;
+    while (count < wave.size() && heads < wave.size() * kPieceHeads &&
+           at.sentence < trees.sentences.size()) {
+      Part& part = wave[count++];
+      part.begin = at;
+      heads += skip_piece(chunk, trees, at);
       part.end = at;
     }
     return std::span(wave).first(count);

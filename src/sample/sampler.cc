@@ -27,8 +27,8 @@ struct Sampler::Tables {
   detail::Buffer<std::uint32_t> root_planes;  // An alias table with words 1..n at 0..n-1.
   detail::EliminationSampler elimination;
   detail::Colbourn colbourn;
-  // What the last trees of "auto" tell of the next, on whose time alone it bears: the trap of
-  // PopRequest if all were given up, else kNoTrap.
+  // Why the last trees of "auto" were given up (PopRequest::trap), or kNoTrap if some were not. A
+  // hint between calls: it changes how long trees take, and never the trees.
   static constexpr std::int32_t kNoTrap = -2;
   mutable std::atomic<std::int32_t> trap = kNoTrap;
 
@@ -286,10 +286,8 @@ std::size_t Sampler::sample(std::uint64_t id, const SampleOptions& options, std:
       ++written;
     }
   }
-  if (t.algorithm == Algorithm::kAuto && count != 0) {
-    const std::int32_t learnt = request.way == detail::PopWay::kGiveUp ? trap : Tables::kNoTrap;
-    if (learnt != known) t.trap.store(learnt, std::memory_order_relaxed);
-  }
+  const std::int32_t learnt = request.way == detail::PopWay::kGiveUp ? trap : Tables::kNoTrap;
+  if (learnt != known) t.trap.store(learnt, std::memory_order_relaxed);
   if (statistics != nullptr) *statistics += taken;
   return written;
 }

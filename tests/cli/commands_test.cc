@@ -40,6 +40,26 @@ class Commands : public InputFiles {
   }
 };
 
+// A sentence that cannot be read ends the run, but what was found before it is written.
+TEST_F(Commands, TreesBeforeAnErrorAreWritten) {
+  std::vector<std::pair<std::string, std::string>> arrays;
+  for (int i = 0; i < 600; ++i) {
+    const std::vector<float> cells(i < 560 ? 4 : 6);
+    arrays.emplace_back(fmt::format("{:03}", i), floats(i < 560 ? "(2, 2)" : "(2, 3)", cells));
+  }
+  const std::string file = write("s.npz", zip(arrays));
+  for (const std::string command : {"sample -k 1 ", "argmax ", "logz "}) {
+    const Result one = run(command + file + " --threads 1");
+    const Result two = run(command + file + " --threads 2");
+    EXPECT_EQ(one.code, 2);
+    EXPECT_NE(one.errors.find("'560'"), std::string::npos) << one.errors;
+    EXPECT_EQ(two.out, one.out);
+    const auto rows = lines(one.out);
+    EXPECT_GT(rows.size(), 500U) << command;
+    for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(rows[i].at("sentence"), i);
+  }
+}
+
 // In float32 both trees would have the same score.
 TEST_F(Commands, LabelScoresKeepTheirPrecision) {
   const std::string scores = zeros("s.npz", {2});

@@ -110,8 +110,10 @@ TEST(Pop, GoesOnWithoutALimit) {
 
 TEST(Pop, TablesBeyondTheirPackedFormGiveTheTreesOfTheWalk) {
   // A word's table has n + 1 entries, and the root's n.
-  constexpr std::pair<int, Root> kSentences[] = {
-      {2047, Root::kSingle}, {2048, Root::kSingle}, {2048, Root::kMulti}, {2049, Root::kSingle}};
+  constexpr std::pair<int, Root> kSentences[] = {{kMostPacked - 1, Root::kSingle},
+                                                 {kMostPacked, Root::kSingle},
+                                                 {kMostPacked, Root::kMulti},
+                                                 {kMostPacked + 1, Root::kSingle}};
   for (const auto& [n, root] : kSentences) {
     const StackedSentence sentence(bench::uniform_weights(n, 1), root);
     expect_the_walk(sentence.tables(), WalkLimits::budget(n), 2);

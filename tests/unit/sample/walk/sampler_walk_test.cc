@@ -53,8 +53,9 @@ Sampled sampled(const Factorization& f, SampleOptions options, std::size_t at_a_
 }
 
 std::vector<Problem> problems(int n) {
-  return {bench::uniform_weights(n, 1), oracle::gaussian(n, 3, 2), oracle::heavy_tailed(n, 3),
-          oracle::attractor_pairs(n, 5, 4), oracle::attractor_pairs(n, 9, 5)};
+  return {bench::uniform_weights(n, 1),     oracle::gaussian(n, 3, 2),
+          oracle::heavy_tailed(n, 3),       oracle::attractor_pairs(n, 5, 4),
+          oracle::attractor_pairs(n, 9, 5), oracle::rings(n, n, 8, 6)};
 }
 
 // wilson-reject: walks from ROOT until one root is left. Each try has stacks of its own, and the
