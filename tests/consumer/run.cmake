@@ -11,16 +11,22 @@ function(step)
 endfunction()
 
 file(REMOVE_RECURSE ${WORK})
-set(configure ${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G Ninja -DCMAKE_BUILD_TYPE=Release
+set(build ${WORK}/build)
+if(HOW STREQUAL FetchContent)
+  # As deep as the library's build and with its flags, so that ccache knows the files, whose paths
+  # it takes relative to the folder.
+  set(build ${WORK})
+endif()
+set(configure ${CMAKE_COMMAND} -S ${SOURCE} -B ${build} -G Ninja -DCMAKE_BUILD_TYPE=Release
     -DCMAKE_CXX_COMPILER=${COMPILER})
 if(HOW STREQUAL FetchContent)
-  step(${configure} -DTAPROOT_SOURCE=${ROOT} -DTAPROOT_WERROR=ON)  # As the presets, for ccache.
+  step(${configure} -DTAPROOT_SOURCE=${ROOT} -DTAPROOT_WERROR=ON)
 else()
   step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/install)
   step(${configure} -DCMAKE_PREFIX_PATH=${WORK}/install)
 endif()
-step(${CMAKE_COMMAND} --build ${WORK}/build --target consumer)
-step(${WORK}/build/consumer)
+step(${CMAKE_COMMAND} --build ${build} --target consumer)
+step(${build}/consumer)
 
 find_program(PKG_CONFIG NAMES pkg-config pkgconf)
 if(HOW STREQUAL FetchContent OR NOT PKG_CONFIG)
