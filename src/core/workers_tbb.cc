@@ -10,9 +10,12 @@
 #include <tbb/task_arena.h>
 
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
+
+#include "core/forks.h"
 
 namespace taproot::detail {
 namespace {
@@ -61,6 +64,13 @@ struct Meeting {
   }
 };
 
+// The child of a fork() inherits oneTBB's locks, which may be held, and none of the threads that
+// hold them. So if oneTBB was used before, the child asks nothing of it and works alone.
+bool is_inherited() {
+  static const std::uint64_t first_used = fork_count();
+  return first_used != fork_count();
+}
+
 }  // namespace
 
 struct Workers::State {
@@ -72,6 +82,7 @@ Workers::Workers() : state_(std::make_unique<State>()) {}
 Workers::~Workers() = default;
 
 void Workers::run(Loop& loop) {
+  if (is_inherited()) return loop.run();
   std::unique_ptr<Arena>& arena = state_->arena;
   const int threads = loop.helpers() + 1;
   if (arena == nullptr || arena->made_for != threads) arena = std::make_unique<Arena>(threads);
