@@ -79,7 +79,7 @@ done_with TBB
 
 section "Address and undefined-behavior sanitizers"
 build dev unit_test property_test cli_test # The laws of samples need many trees, and no other code.
-# Charts of 300 words are those of a hundred, for another ten times as long.
+# Charts of 300 words run no other code than those of a hundred, and take ten times as long.
 run_tests dev -L '^(unit_test|property_test|cli_test)$' -E 'ThreeHundredWords$'
 done_with "address and undefined behavior"
 

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kPieceHeads = std::size_t{1} << 13;
 // What else is written of a tree takes as much text as this many heads.
 constexpr std::size_t kTreeHeads = 8;
-// A head counts once per so many bytes of its sentence's lines, if these are longer than usual.
+// So many bytes of a sentence's words or lines count as a head, if that gives more than its heads.
 constexpr std::size_t kHeadBytes = 64;
 // Heads that a device samples at a time, so that it is not called too often.
 constexpr std::size_t kDeviceHeads = std::size_t{1} << 20;
