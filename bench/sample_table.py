@@ -60,7 +60,7 @@ def main(ours_path, reference_path):
         e, a = ours[f"family/{name}/elimination"], ours[f"family/{name}/auto"]
         print(f"| {name} | {e:.2f} | {a:.2f} | {a / e:.2f} |")
     if reference["trained"]:
-        print("\nTrained scores, 100 trees a sentence, all sentences:\n")
+        print("\nTrained scores, 100 trees per sentence, all sentences:\n")
         print("| file | sampler | ms | NumPy ms | ratio | tries | expected_tries |")
         print("| --- | --- | --- | --- | --- | --- | --- |")
         for file, seconds_of in reference["trained"].items():

@@ -67,10 +67,10 @@ void trained(benchmark::State& state, WithoutReplacementAlgorithm algorithm,
 void register_all() {
   using benchmark::RegisterBenchmark;
   const auto add = [](const char* name, int n, std::size_t k) {
-    RegisterBenchmark(
-        ("distinct/" + std::string(name) + "/" + std::to_string(n) + "/" + std::to_string(k))
-            .c_str(),
-        distinct, without_replacement_algorithm_named(name), n, k);
+    RegisterBenchmark(("without_replacement/" + std::string(name) + "/" + std::to_string(n) + "/" +
+                       std::to_string(k))
+                          .c_str(),
+                      distinct, without_replacement_algorithm_named(name), n, k);
   };
   for (const char* name : {"auto", "trie", "beam"}) {
     add(name, 14, 1000);

@@ -3,7 +3,7 @@
 """Prints the medians of the samplers without replacement and their ratios to the NumPy reference of
 the same run.
 
-Usage: distinct_table.py GOOGLE_BENCHMARK.json REFERENCE.json
+Usage: without_replacement_table.py GOOGLE_BENCHMARK.json REFERENCE.json
 """
 
 import json
@@ -17,9 +17,9 @@ def main(ours_path, reference_path):
     with open(reference_path) as f:
         numpy = json.load(f)
     print("Without replacement, uniform weights, set-up included:\n")
-    print("| n | k | sampler | ms | us a tree | NumPy list / ours | NumPy trie / ours | NumPy beam / ours | MB |")
+    print("| n | k | sampler | ms | us per tree | NumPy list / ours | NumPy trie / ours | NumPy beam / ours | MB |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    rows = [name for name in ours if name.startswith("distinct/")]
+    rows = [name for name in ours if name.startswith("without_replacement/")]
     for name in sorted(rows, key=lambda name: (*map(int, name.split("/")[2:]), name)):
         _, sampler, n, k = name.split("/")
         t = ours[name]
@@ -27,10 +27,10 @@ def main(ours_path, reference_path):
                   for kind in ("list", "trie", "beam")]
         print(f"| {n} | {k} | {sampler} | {t / 1e3:.2f} | {t / int(k):.2f} | {' | '.join(ratios)} | "
               f"{counters[name]['bytes'] / 1e6:.1f} |")
-    ratio = ours["distinct/auto/100/1000"] / ours["with_replacement/100/1000"]
+    ratio = ours["without_replacement/auto/100/1000"] / ours["with_replacement/100/1000"]
     print(f"\nn = 100, k = 1000: auto takes {ratio:.2f} times as long as drawing with replacement.")
     for name in ("trie", "beam", "list"):
-        growth = ours[f"distinct/{name}/30/10000"] / ours[f"distinct/{name}/30/1000"] / 10
+        growth = ours[f"without_replacement/{name}/30/10000"] / ours[f"without_replacement/{name}/30/1000"] / 10
         print(f"n = 30: {name} takes {growth:.2f} times as long a tree at k = 10,000 as at k = 1,000.")
     trained = sorted({name.split("/")[1] for name in ours if name.startswith("trained/")})
     if trained:

@@ -153,7 +153,9 @@ class OptionTable {
               [&o = o_](const std::string& name) {
                 o.device = name == "cuda" ? Device::kCuda : Device::kCpu;
               },
-              "compute on the CPU or on a GPU, where sample needs auto, and swor auto or beam")
+              "compute on the CPU or on a GPU; on a GPU sample accepts only the algorithm auto, "
+              "and swor "
+              "auto or beam (with --projective auto alone)")
           ->type_name("NAME")
           ->check(CLI::IsMember({"cpu", "cuda"}))
           ->default_str("cpu");
@@ -189,8 +191,10 @@ class OptionTable {
                "require this edge in every tree of every sentence; may be given several times");
     constraint("--forbid", ConstraintKind::kForbid, "HEAD:MODIFIER",
                "exclude this edge from every tree of every sentence; may be given several times");
-    constraint("--roots", ConstraintKind::kRoots, "WORD,...",
-               "allow edges out of ROOT to these words only, in every sentence");
+    constraint(
+        "--roots", ConstraintKind::kRoots, "WORD,...",
+        "allow edges out of ROOT to these words only, in every sentence; if given several times, "
+        "to the words that all of them name");
     app_.add_option_function<std::string>(
             "--constraints", [&o = o_](const std::string& file) { o.constraints.read(file); },
             "read constraints of single sentences from FILE, with lines such as '3 force 2:1', '3 "
@@ -198,7 +202,7 @@ class OptionTable {
         ->type_name("FILE");
   }
 
-  // Takes one value each time that it is given: the word after it is the next argument.
+  // Each occurrence takes one value, because the word after that value is the next argument.
   void constraint(const std::string& name, ConstraintKind kind, const char* type,
                   const std::string& help) {
     app_.add_option_function<std::vector<std::string>>(

@@ -231,7 +231,7 @@ void Cuda::Impl::beam(const Batch& batch, int k, std::uint64_t seed, CudaOutcome
       },
       [&](const Batch&, const cuda::BeamArgs& args) {
         eliminations.fetch_add(1, std::memory_order_relaxed);
-        cuda::launch_beam(args, wide, limits.has_clusters, stream);
+        cuda::launch_beam(args, wide, limits.has_dependent_launch, stream);
       });
 }
 

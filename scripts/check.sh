@@ -152,9 +152,16 @@ if [ -z "$text_only" ]; then
   command -v clang-format >/dev/null || die "clang-format is missing"
   files '*.h' '*.cc' '*.cuh' '*.cu' | xargs -P "$(nproc)" -n 40 clang-format --dry-run --Werror || broken "run scripts/format.sh"
 
-  # 8. Every header can be included alone. Those of cuda/ need the CUDA runtime's headers, and are skipped without them.
-  # Each is compiled as a source of its own, so that ccache knows it the next time.
+  # 8. Every header can be included alone. A header that the source of its name includes first is compiled alone by every
+  # build. The others are compiled as sources of their own, so that ccache knows them the next time. Those of cuda/ need
+  # the CUDA runtime's headers, and are skipped without them.
   mkdir -p build/headers
+  comes_first() { # comes_first HEADER: the source of its name includes it before anything else.
+    local source=${1%.h}.cc first
+    [ -e "$source" ] || source=${source/include\/taproot/src}
+    [ -e "$source" ] || return 1
+    first=$(grep -m1 '^#include' "$source" | grep -oP '"\K[^"]+') && [[ /$1 == */$first ]]
+  }
   stands_alone() { # stands_alone HEADER FLAG...
     local header=$1 alone=build/headers/${1//\//_}
     shift
@@ -164,6 +171,7 @@ if [ -z "$text_only" ]; then
   }
   export -f stands_alone
   files 'include/*.h' 'src/*.h' 'cli/*.h' 'tests/*.h' 'testing/*.h' | grep -v -e '-inl\.h$' |
+    while read -r header; do comes_first "$header" || echo "$header"; done |
     xargs -P "$(nproc)" -I{} bash -c 'stands_alone {}' || failed=1
   cuda_include=${CUDA_HOME:-/usr/local/cuda}/include
   if [ -e "$cuda_include/cuda_runtime_api.h" ]; then

@@ -74,6 +74,28 @@ quietly() {
   rm -f "$log"
 }
 
+# need_wheels NAME...: installs with pip, into the environment of all Python tools, the packages that it does not have, so
+# that a second run needs no network. Modules are compiled when they are first imported, as most of them never are.
+PYTHON_ENVIRONMENT=$PWD/build/python/environment
+need_wheels() {
+  local python=$PYTHON_ENVIRONMENT/bin/python missing=() package
+  [ -x "$python" ] || quietly python3 -m venv "$PYTHON_ENVIRONMENT"
+  mapfile -t missing < <("$python" - "$@" <<'PYTHON'
+import importlib.metadata, sys
+from pip._vendor.packaging.requirements import Requirement
+for name in sys.argv[1:]:
+    needed = Requirement(name)
+    try:
+        if importlib.metadata.version(needed.name) in needed.specifier:
+            continue
+    except importlib.metadata.PackageNotFoundError:
+        pass
+    print(name)
+PYTHON
+  )
+  [ ${#missing[@]} = 0 ] || quietly "$python" -m pip --disable-pip-version-check install --no-compile "${missing[@]}"
+}
+
 # build PRESET [-DOPTION=VALUE...] [TARGET...]: configures and builds; prints nothing unless it fails.
 build() {
   local preset=$1 options=() log

@@ -14,21 +14,17 @@ esac
 # shellcheck disable=SC2086
 need_packages $BUILD_PACKAGES $PYTHON_PACKAGES $DOCS_PACKAGES
 
-environment=$PWD/build/docs-environment
-python=$environment/bin/python
+python=$PYTHON_ENVIRONMENT/bin/python
 pip=("$python" -m pip --disable-pip-version-check)
-[ -x "$python" ] || quietly python3 -m venv "$environment"
-# Only what is missing is installed, so that a second run needs no network.
 needed=(sphinx myst-parser furo sphinx-design breathe numpy pyarrow jax pytest pytest-xdist hypothesis
   scikit-build-core nanobind jaxlib cmake ninja)
 [ -z "$examples" ] || needed+=(torch)
-"$python" -c 'import importlib.metadata, sys; [importlib.metadata.version(name) for name in sys.argv[1:]]' \
-  "${needed[@]}" 2>/dev/null || quietly "${pip[@]}" install "${needed[@]}"
+need_wheels "${needed[@]}"
 
 build release -DTAPROOT_TESTS=ON taproot taproot_cli
 rm -rf build/docs-wheel
 # With the options of test_python.sh, whose build folder this is.
-quietly env PATH="$environment/bin:$PATH" "${pip[@]}" wheel --no-build-isolation --no-deps --no-index \
+quietly env PATH="$PYTHON_ENVIRONMENT/bin:$PATH" "${pip[@]}" wheel --no-build-isolation --no-deps --no-index \
   --config-settings=cmake.define.TAPROOT_WERROR=ON -w build/docs-wheel .
 quietly "${pip[@]}" install --force-reinstall --no-deps --no-index build/docs-wheel/*.whl
 

@@ -14,10 +14,10 @@ case "${1-}" in
 esac
 
 packages="$BUILD_PACKAGES $TEST_PACKAGES $BROWSER_PACKAGES $PYTHON_PACKAGES"
-wheels="the Python test tools${TAPROOT_TEST_TORCH:+ and PyTorch} into build/python"
+wheels="the Python test tools${TAPROOT_TEST_TORCH:+ and PyTorch} into build/python/environment"
 if [ -n "$all" ]; then
   packages+=" $FUZZ_PACKAGES $TBB_PACKAGES $DOCS_PACKAGES"
-  wheels+=", Sphinx into build/docs-environment, Ray and Polars into build/corpora"
+  wheels+=", Sphinx, Ray and Polars there, too"
   command -v nvcc >/dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ] || wheels+=", nvcc into build/nvcc"
 fi
 # shellcheck disable=SC2086

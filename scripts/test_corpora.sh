@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Taproot under the engines that people run over a corpus: Ray, Spark, Hugging Face datasets, Polars and DuckDB, and what
-# happens when one of their nodes, or the whole run, is killed. Everything is installed into build/corpora/environment,
+# happens when one of their nodes, or the whole run, is killed. Everything is installed into build/python/environment,
 # with the wheel that scripts/test_python.sh has built. TAPROOT_TEST_TORCH=1 installs PyTorch, which the example needs.
 # With --quick it takes one engine of each kind, Polars in the process and Ray outside it, and kills nothing.
 source "$(dirname "$0")/common.sh"
@@ -23,16 +23,12 @@ fi
 # shellcheck disable=SC2086
 need_packages $PYTHON_PACKAGES $([ -n "$quick" ] || echo "$CORPORA_PACKAGES")
 
-folder=$PWD/build/corpora
-python=$folder/environment/bin/python
-mkdir -p "$folder"
-[ -x "$python" ] || quietly python3 -m venv "$folder/environment"
-pip=("$python" -m pip --disable-pip-version-check install)
-echo "Installing with pip, unless they are there: ${packages[*]} into build/corpora/environment"
-quietly "${pip[@]}" "${packages[@]}"
-quietly "${pip[@]}" --force-reinstall --no-deps "${wheels[0]}"
+python=$PYTHON_ENVIRONMENT/bin/python
+echo "Installing with pip, unless they are there: ${packages[*]} into build/python/environment"
+need_wheels "${packages[@]}"
+quietly "$python" -m pip --disable-pip-version-check install --force-reinstall --no-deps "${wheels[0]}"
 # Python runs in a folder without a package named taproot, so that the installed one is imported.
 root=$PWD
-cd "$folder"
+cd build/python
 export HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 RAY_USAGE_STATS_ENABLED=0 PYSPARK_PYTHON=$python
 exec "$python" -m pytest -q -r s -p no:cacheprovider -c /dev/null --rootdir "$root/tests/corpora" "${tests[@]/#tests/$root/tests}"

@@ -14,21 +14,21 @@ esac
 need_packages $BUILD_PACKAGES $PYTHON_PACKAGES
 
 folder=$PWD/build/python
-environment=$folder/environment
+environment=$PYTHON_ENVIRONMENT
 python=$environment/bin/python
 root=$PWD
 mkdir -p "$folder"
 pip=("$python" -m pip --disable-pip-version-check)
 
 [ -z "$isolated" ] || rm -rf "$environment"
-[ -x "$python" ] || quietly python3 -m venv "$environment"
+need_wheels # None yet: makes the environment.
 rm -rf "$folder/wheels"
 wheel=(wheel --no-deps --config-settings=cmake.define.TAPROOT_WERROR=ON -w "$folder/wheels" .)
 if [ -n "$isolated" ]; then
   quietly "${pip[@]}" "${wheel[@]}"
 else
   # What pyproject.toml requires of a build; Debian 12 has an older CMake.
-  quietly "${pip[@]}" install "scikit-build-core>=0.10" "nanobind>=2.4" "jaxlib>=0.6" "cmake>=3.26"
+  need_wheels "scikit-build-core>=0.10" "nanobind>=2.4" "jaxlib>=0.6" "cmake>=3.26"
   quietly "${pip[@]}" "${wheel[@]:0:1}" --no-build-isolation "${wheel[@]:1}"
 fi
 quietly "${pip[@]}" install --force-reinstall --no-deps "$folder"/wheels/taproot_trees-*.whl
@@ -41,7 +41,7 @@ grep -q '>>>' "$folder/readme.txt" || die "README.md has no Python example"
 
 extras=(pytest pytest-xdist hypothesis matplotlib nbclient ipykernel mypy nanobind ruff jax pyarrow)
 [ -z "${TAPROOT_TEST_TORCH-}" ] || extras+=(torch)
-quietly "${pip[@]}" install "${extras[@]}"
+need_wheels "${extras[@]}"
 quietly "$environment/bin/ruff" check
 quietly "$environment/bin/ruff" format --check
 # A wheel for all later versions of Python must hold an extension that is, too.

@@ -47,8 +47,9 @@ Answer enumerate(const Problem& problem, Root root);
 // can only be left through an edge of weight e^-50000 or less; masks off the way cost nothing).
 Answer matrix_tree(const Problem& problem, Root root);
 
-// log p(heads); heads[i-1] is the head of word i. -inf if `heads` is no tree of the problem under
-// this rule, NaN if the problem has no tree. Throws std::invalid_argument unless n heads in [0, n].
+// log p(heads); heads[i-1] is the head of word i. -inf if `heads` is not a tree of the problem
+// under this rule, NaN if the problem has no tree. Throws std::invalid_argument unless n heads in
+// [0, n].
 double log_prob(const Problem& problem, Root root, const std::vector<std::int32_t>& heads);
 
 // Z_multi / Z_single: expected draws of a multi-root sampler until one tree has a single root.

@@ -13,7 +13,7 @@ int run_kbest(const Options& options) {
                        DependencyTrees trees = engine.trees(context.chunk, false);
                        std::vector<BestTrees> best(trees.size());
                        // One more than was asked for tells whether there are further trees.
-                       const std::vector<Outcome> outcomes = trees.kbest(options.k + 1, best, true);
+                       const std::vector<Outcome> outcomes = trees.kbest(options.k + 1, true, best);
                        ChunkTrees found;
                        for (std::size_t i = 0; i < best.size(); ++i) {
                          SentenceTrees& own = found.sentences.emplace_back();

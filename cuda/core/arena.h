@@ -6,8 +6,8 @@
 
 namespace taproot::cuda {
 
-/// Hands out parts of one block of memory. Laid out twice, first from null for the size, then from
-/// the memory of that size.
+/// Hands out parts of one block of memory. A layout runs twice: first on null, to find the size,
+/// and then on memory of that size.
 class Arena {
  public:
   explicit Arena(void* base = nullptr) : base_(static_cast<unsigned char*>(base)) {}

@@ -17,7 +17,7 @@ inline void allow_shared(const void* kernel, std::size_t bytes) {
                                     static_cast<int>(bytes)));
 }
 
-/// Launches a kernel with so much dynamic shared memory, and checks that.
+/// Launches a kernel with `shared_bytes` of dynamic shared memory; throws if the launch fails.
 template <typename... Parameters, typename... Arguments>
 void launch(void (*kernel)(Parameters...), dim3 grid, dim3 threads, std::size_t shared_bytes,
             void* stream, Arguments&&... arguments) {

@@ -13,8 +13,8 @@ namespace taproot::cuda {
 
 struct ArgmaxArgs {
   Batch batch;
-  /// What a tree's edges are to sum up to the most of: the scores or, with data, these, which are
-  /// probabilities.
+  /// What is maximized over trees: the sum of these probabilities of edges or, if they have no
+  /// data, the sum of the scores.
   ConstCudaEdges values;
   /// If not null, sentences that are not ok here have no tree.
   const CudaOutcome* known = nullptr;

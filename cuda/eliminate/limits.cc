@@ -20,7 +20,7 @@ Limits find_limits(int device) {
   // Some shared memory is static.
   limits.most_shared =
       static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)) - 2048;
-  limits.has_clusters = attribute(cudaDevAttrClusterLaunch) != 0;
+  limits.has_dependent_launch = attribute(cudaDevAttrClusterLaunch) != 0;
   limits.multiprocessors = attribute(cudaDevAttrMultiProcessorCount);
   return limits;
 }

@@ -10,7 +10,9 @@ namespace taproot::cuda {
 /// What a device allows, and the shapes of thread blocks that follow from that.
 struct Limits {
   std::size_t most_shared = 0;  ///< Bytes of dynamic shared memory that a block may have.
-  bool has_clusters = false;
+  /// Whether a kernel may be launched before the one before it ends (core/dependent.cuh). It is
+  /// found as the launch of clusters, which devices have from the same version on.
+  bool has_dependent_launch = false;
   int multiprocessors = 0;
 
   /// Of the current device. They are found once per device.

@@ -25,7 +25,7 @@ constexpr int kExactThreads = 128;
 constexpr int kNone = 0x7fffffff;
 constexpr std::int64_t kMostSlotBytes = std::int64_t{64} << 20;
 
-// What the best tree has the most of: scores, or the probabilities of edges.
+// What is maximized: scores, or the probabilities of edges.
 struct Values {
   EdgeReader scores;
   EdgeReader values;

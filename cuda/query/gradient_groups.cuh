@@ -143,7 +143,7 @@ struct ReverseGroups : Groups<T, kAtOnce> {
     const int l = lane % kGroup;
     T inverses[kGroup];
     load8(inverse + begin, inverses);
-    T e_before = 0;  // What E of word l has but for the group's own edges into others of it.
+    T e_before = 0;  // E of word l without the edges between words of the group.
     {
       // Lanes 0 to 7 solve for of_heads, lanes 8 to 15 for of_shares.
       const bool second = (lane & kGroup) != 0;

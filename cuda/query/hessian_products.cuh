@@ -22,9 +22,11 @@ namespace taproot::cuda {
 /// Rows of W that a block has, and of a tile of the right-hand matrix.
 inline constexpr int kStripRows = 32;
 inline constexpr int kTileDepth = 32;
-/// Between columns of the left-hand matrices: no multiple of 32 banks, but of 16 bytes.
+/// The stride between columns of the left-hand matrices: not a multiple of 32 banks, but of 16
+/// bytes.
 inline constexpr int kStripStride = kStripRows + 2;
-/// A quarter of the terms, in units of (n+1) max|v|, may be so much.
+/// The products are used while the bound 4 c[m] g[m] sum(c g) is at most 4 kMostTerms (n+1), in
+/// units of max|v|.
 inline constexpr double kMostTerms = 64;
 
 /// What a block has in shared memory.

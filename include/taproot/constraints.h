@@ -17,11 +17,12 @@ namespace taproot {
 /// Forced and forbidden edges, allowed roots. None at first.
 class TAPROOT_API Constraints {
  public:
-  /// The head of `modifier` is `head` (0: ROOT).
+  /// Requires, or rules out, that the head of `modifier` is `head`, 0 for ROOT. Both throw
+  /// std::invalid_argument if head < 0, modifier < 1 or the two are equal.
   Constraints& force(int head, int modifier);
   Constraints& forbid(int head, int modifier);
-  /// Only these words may hang off ROOT. After several calls, only the words that all of them name
-  /// may.
+  /// Only these words may hang off ROOT; after several calls, only the words that all of them name.
+  /// Throws std::invalid_argument if a word is below 1.
   Constraints& allow_roots(std::span<const std::int32_t> words);
   /// Forces the head of every word for which `heads` has one, heads[i - 1] for word i; negative
   /// entries are left open. Throws std::invalid_argument if an earlier partial tree had another

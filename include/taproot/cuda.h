@@ -31,7 +31,8 @@ enum class Precision : std::uint8_t { kFloat64, kFloat32 };
 
 /// What a Cuda has done so far.
 struct CudaStatistics {
-  std::uint64_t launches = 0;  ///< Kernels.
+  /// Kernels that the process has launched since this Cuda was made, by whatever object.
+  std::uint64_t launches = 0;
   /// Eliminations of a batch, or of a piece of a batch that is too large for the memory. A batch
   /// whose answers are kept has one, however many questions it is asked.
   std::uint64_t eliminations = 0;
@@ -40,9 +41,9 @@ struct CudaStatistics {
   std::uint64_t exact = 0;      ///< Laws of beams that were found by contraction in float64.
 };
 
-/// A GPU: the one that is current when the Cuda is made. It keeps the memory that it has used for
-/// the next calls. Safe to use from several threads and on several streams. Moved from, it may only
-/// be assigned to or destroyed.
+/// A GPU: the one that is current when the Cuda is made. It keeps memory that it has used, so
+/// that later calls need not allocate. Safe to use from several threads and on several streams.
+/// Moved from, it may only be assigned to or destroyed.
 ///
 /// CUDA errors throw std::runtime_error.
 class TAPROOT_API Cuda {
@@ -81,10 +82,10 @@ struct CudaScores {
   const std::int32_t* lengths = nullptr;
   /// In device memory; samples are keyed by these. Null: the position in the batch.
   const std::uint64_t* ids = nullptr;
-  /// For sentences of many lengths one after the other: where each begins, in device memory, and
-  /// how many elements there are in all. The memory that an object keeps is then as compact.
+  /// In device memory: where each sentence begins, if sentences of many lengths follow one another
+  /// without padding. What an object keeps is then packed in the same way.
   const std::int64_t* offsets = nullptr;
-  std::size_t cells = 0;
+  std::size_t cells = 0;  ///< The number of elements in all. Required with offsets.
   RootRule root = RootRule::kSingle;
   TreeFamily family = TreeFamily::kAll;
 };
@@ -157,8 +158,8 @@ struct CudaTreeValues {
   std::ptrdiff_t tree_stride = 1;
 };
 
-/// A sentence's outcome in device memory: the number of a Status, or kCudaOutOfRange; the cell of a
-/// bad_score.
+/// A sentence's outcome in device memory. `status` is the number of a Status, kCudaOutOfRange or
+/// kCudaBadLength. `head` and `modifier` name the cell of a bad_score.
 struct CudaOutcome {
   std::int32_t status;
   std::int32_t head;
@@ -191,8 +192,8 @@ struct CudaWithoutReplacement {
 /// for the device. They may come from several threads and on several streams: this object makes
 /// each wait for the one before. The last stream must outlive the object. Sentences that are not ok
 /// leave their answers as they were. Sentences beyond the range of double are answered over a wider
-/// scalar, on the device; only batches of sentences that are too long for the device are
-/// kCudaOutOfRange.
+/// scalar, on the device. outcomes() has kCudaOutOfRange only for batches whose max_n is too long
+/// for the device; sample() and sample_without_replacement() have it in other cases, too.
 ///
 /// Throws std::invalid_argument where memory that is written to is null.
 class TAPROOT_API CudaDependencyTrees {
@@ -225,8 +226,9 @@ class TAPROOT_API CudaDependencyTrees {
   /// E[sum of values[h][m] over the tree's edges], as expectation() of taproot/query.h.
   void expectation(const ConstCudaEdges& values, double* out, void* stream);
   /// As cross_entropy() and kl_divergence() of taproot/query.h, with this object as p. q must be on
-  /// the same device, with as many sentences, the same max_n and the same root rule; it may be this
-  /// object. A sentence has an answer where both are ok, and NaN if their lengths differ.
+  /// the same device, with as many sentences, the same max_n, the same root rule and the same
+  /// family of trees; it may be this object. A sentence has an answer where both are ok, and NaN if
+  /// their lengths differ.
   void cross_entropy(CudaDependencyTrees& q, double* out, void* stream);
   void kl_divergence(CudaDependencyTrees& q, double* out, void* stream);
   /// The tree of the largest score: argmax() of taproot/decode.h, and always the same tree. It
@@ -241,7 +243,8 @@ class TAPROOT_API CudaDependencyTrees {
   /// Trees first_tree, ..., first_tree + k - 1 of each sentence by Algorithm::kAuto: those that the
   /// CPU samples for the same seed and ids. It has outcomes of its own, which may be null:
   /// sentences beyond the range of double, which only the CPU samples, are kCudaOutOfRange and have
-  /// heads -1. Throws std::invalid_argument if max_n is not a number of so many bytes.
+  /// heads -1. Throws std::invalid_argument if max_n does not fit into a head of
+  /// out.head_bytes bytes.
   void sample(std::size_t k, std::uint64_t seed, std::uint32_t first_tree, CudaOutcome* outcomes,
               const CudaHeadBuffer& out, void* stream);
   /// k different trees per sentence, by kAuto or, for all trees, by kBeam: those that the CPU
@@ -287,12 +290,12 @@ struct CudaInference {
 /// Throws std::invalid_argument where cuda_infer() does, and std::runtime_error without a device.
 TAPROOT_API std::size_t cuda_inference_bytes(const CudaInference& question);
 
-/// Answers the question on the current device: two launches, or three in float32, of which all but
-/// the first leave sentences alone that are done; and one more for trees. It keeps nothing,
-/// allocates nothing, copies nothing to the host and does not wait, so that a CUDA graph can
-/// capture it; a replay reads the scores, lengths and factors anew. `workspace` is device memory of
-/// at least cuda_inference_bytes(question), aligned to 256 bytes, that nothing else uses until the
-/// stream has passed this call.
+/// Answers the question on the current device: two launches (three for all trees in float32), of
+/// which all but the first leave alone the sentences that are done; one more for trees, and one
+/// more with slope_of_tree. It keeps nothing, allocates nothing, copies nothing to the host and
+/// does not wait, so that a CUDA graph can capture it; a replay reads the scores, lengths and
+/// factors anew. `workspace` is device memory of at least cuda_inference_bytes(question), aligned
+/// to 256 bytes, that nothing else uses until the stream has passed this call.
 ///
 /// Every sentence gets an answer, and one without a tree does not harm the others:
 ///   ok                        log Z, entropy and marginals, also beyond the range of double

@@ -2,11 +2,11 @@
 //
 // The best trees: those with the largest score, or with the largest expected number of right heads.
 //
-// Exact: no constant is added to scores, and no difference of scores is compared after it was
-// rounded. Masks of -1e9 and -inf do not blur the scores beside them. Scores are bound by kMaxScore
-// as in every query: NaN, +inf and finite scores beyond it are bad_score. Trees of equal score come
-// in a fixed order, the same on every machine: by the sum over their edges of a fixed pseudo-random
-// number for each (head, modifier).
+// All decoders are exact: no constant is added to scores, and no difference of scores is compared
+// after it was rounded. Masks of -1e9 and -inf do not blur the scores beside them. Scores are
+// bounded by kMaxScore as in every query: NaN, +inf and finite scores beyond it are bad_score.
+// Trees of equal score come in a fixed order, the same on every machine: by the sum over their
+// edges of a fixed pseudo-random number for each (head, modifier).
 #pragma once
 
 #include <memory>
@@ -85,8 +85,7 @@ TAPROOT_API BestTrees kbest(const ScoreView& scores, std::size_t k,
 
 /// Minimum Bayes risk: the tree that maximizes the expected number of right heads, sum of
 /// p(head -> m) over its edges, among the trees of the sentence's family, rule and allowed edges.
-/// O(n^3)
-/// for the marginals. Throws if the outcome of f is not ok.
+/// O(n^3) for the marginals. Throws if the outcome of f is not ok.
 TAPROOT_API void mbr(const Factorization& f, std::span<std::int32_t> heads, Workspace& workspace);
 TAPROOT_API Tree mbr(const Factorization& f);
 

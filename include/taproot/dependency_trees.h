@@ -83,8 +83,11 @@ struct TreeOutput {
   std::int32_t* heads = nullptr;
   std::ptrdiff_t stride = 0;
   std::int32_t* labels = nullptr;
-  double* log_prob = nullptr;  ///< With labels, the log probability of the labeled tree.
-  double* score = nullptr;     ///< Decoders only: the sum of the scores, with labels of theirs too.
+  /// log p of the tree, and of the labeled tree where it is labeled: by decoders if there are label
+  /// scores, by samplers if `labels` is not null.
+  double* log_prob = nullptr;
+  /// Written by decoders only: the sum of the tree's scores, label scores included.
+  double* score = nullptr;
   std::ptrdiff_t value_stride = 1;
 };
 
@@ -127,10 +130,11 @@ class TAPROOT_API DependencyTrees {
   /// How many labels there are; 0 without label scores.
   int label_count() const;
 
-  /// Factors the sentences if that has not been done, and says what became of each.
+  /// What became of each sentence. Factors them unless another question has found that already.
   std::vector<Outcome> outcomes();
 
-  /// For experts: one sentence's factorization, kept from here on. Not on a Cuda.
+  /// For experts: one sentence's factorization. Throws std::invalid_argument on a Cuda, without
+  /// BatchOptions::keep, and if there is no such sentence.
   const Factorization& factorization(std::size_t sentence);
   /// The scores that decoders see: with labels the best of each edge, constraints applied.
   const ScoreView& decode_scores(std::size_t sentence) const;
@@ -146,9 +150,10 @@ class TAPROOT_API DependencyTrees {
   std::vector<Outcome> expected_steps(std::span<double> out);
   std::vector<Outcome> projective_mass(std::span<double> out);
   std::vector<Outcome> expectation(std::span<const ConstEdgeMatrix> values, std::span<double> out);
-  /// Between sentence b here and sentence b of `q`; the outcome is that of the first of the two
-  /// that has no answer. Throws if the batches differ in size, root rule or a sentence's length;
-  /// the families may differ.
+  /// Between sentence b here and sentence b of `q`. The outcome is that of the sentence here or, if
+  /// it is ok, that of q's sentence. Throws if the batches differ in size, root rule or a
+  /// sentence's length, or if they are not both on pools or both on one Cuda; the families may
+  /// differ.
   std::vector<Outcome> cross_entropy(DependencyTrees& q, std::span<double> out);
   std::vector<Outcome> kl_divergence(DependencyTrees& q, std::span<double> out);
 
@@ -174,7 +179,7 @@ class TAPROOT_API DependencyTrees {
                                 std::ptrdiff_t out_stride = 1);
 
   /// k trees per sentence. step_limit where some tree of the sentence met it: those trees are -1.
-  /// Statistics, if not null, are added up.
+  /// Statistics, if not null, are added up; on a Cuda they stay as they were.
   std::vector<Outcome> sample(std::size_t k, const SampleOptions& options,
                               std::span<const TreeOutput> out,
                               SampleStatistics* statistics = nullptr);
@@ -191,7 +196,7 @@ class TAPROOT_API DependencyTrees {
   std::vector<Outcome> expected_attachment(std::span<const TreeBuffer> heads,
                                            std::span<double> out);
   /// The k best trees of each sentence, or all; with their log_prob if `log_prob`.
-  std::vector<Outcome> kbest(std::size_t k, std::span<BestTrees> out, bool log_prob = false);
+  std::vector<Outcome> kbest(std::size_t k, bool log_prob, std::span<BestTrees> out);
 
   struct Impl;
 

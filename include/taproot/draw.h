@@ -62,12 +62,13 @@ TAPROOT_API std::string tree_svg(std::span<const std::string> words, TreeView he
                                  const SvgOptions& options = {});
 
 /// The edges of a distribution, row-major [n+1][n+1] as marginals() gives them. Every edge also has
-/// data-p, its probability to four digits, which are 1 for exactly 1 alone, and if there are labels
-/// data-l, its label, and data-q, the probability of the edge with this label. Its opacity grows
-/// with data-p, from 0.45 on, so that no edge that is drawn is invisible. What is written on an
-/// edge is a `<text>` with the same data-h and data-m. Column 0 and the diagonal are ignored.
-/// Throws also if another entry is not in [0, 1] (rounding above 1 by 1e-6 is accepted), a
-/// threshold is not, or there are labels without their probabilities. O(k^2) for k edges.
+/// data-p, its probability with four digits (it is 1 only if the probability is exactly 1). If
+/// there are labels, it also has data-l, its label, and data-q, the probability of the edge with
+/// this label. Its opacity grows with data-p, from 0.45 on, so that no edge that is drawn is
+/// invisible. What is written on an edge is a `<text>` with the same data-h and data-m. Column 0
+/// and the diagonal are ignored. Throws also if another entry is not in [0, 1] (rounding above 1 by
+/// 1e-6 is accepted), a threshold is not, or there are labels without their probabilities. O(k^2)
+/// for k edges.
 TAPROOT_API std::string marginals_svg(std::span<const std::string> words,
                                       std::span<const double> marginals,
                                       const SvgOptions& options = {});

@@ -15,8 +15,8 @@
 
 namespace taproot {
 
-/// NaN from no values. The standard error is +inf from a single value, unless it is from all the
-/// trees that there are, and 0 from all of them.
+/// Both are NaN without values. If the values are those of all trees that exist, the standard error
+/// is 0. Otherwise it is +inf for a single value.
 struct Estimate {
   double mean = 0;
   double standard_error = 0;
@@ -45,13 +45,15 @@ TAPROOT_API Interval interval(std::span<const double> values, double level = 0.9
 TAPROOT_API Estimate estimate(std::span<const double> log_prob, double kappa,
                               std::span<const double> values);
 
-/// Likewise, with degrees of freedom for as many trees as effectively tell about the mass left.
+/// The same without replacement. The degrees of freedom are those of the effective number of trees
+/// that inform about the mass that is left.
 TAPROOT_API Interval interval(std::span<const double> log_prob, double kappa,
                               std::span<const double> values, double level = 0.95,
                               ValueKind kind = ValueKind::kNumber);
 
 /// The weights of estimate(), which sum to 1: p(t) + left r(t) / sum of r, where
-/// left = 1 - sum of p(t) and r = p (1 - q) / q. Those of all trees are their probabilities.
+/// left = 1 - sum of p(t) and r = p (1 - q) / q. If all trees were
+/// sampled, the weights are the trees' probabilities.
 TAPROOT_API void normalized_weights(std::span<const double> log_prob, double kappa,
                                     std::span<double> out);
 

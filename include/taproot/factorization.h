@@ -17,8 +17,8 @@ struct Access;
 }  // namespace detail
 
 /// Scratch memory that grows to the largest sentence it has served and is then reused: with one
-/// workspace per thread, nothing is allocated in the steady state. Any sentence, any query; but not
-/// for two threads at once. Moved from, it may only be assigned to or destroyed.
+/// workspace per thread, nothing is allocated in the steady state. It serves any sentence and any
+/// query, but only one thread at a time. Moved from, it may only be assigned to or destroyed.
 class TAPROOT_API Workspace {
  public:
   Workspace();
@@ -34,8 +34,8 @@ class TAPROOT_API Workspace {
 /// A sentence that is ready for questions, by elimination or by a chart: Z, and all that queries
 /// and samplers need. It keeps its own copy of the scores, so the caller's may go. Moved from, it
 /// may only be assigned to or destroyed. Reading it from several threads at once is safe. Memory:
-/// 16 (n+1)^2 bytes, 24 up to n = 1000; 16 more when is_wide(). For projective trees 56 (n+1)^2
-/// bytes more than that, and 112 more when is_wide().
+/// 16 (n+1)^2 bytes, 24 up to n = 1000; 16 more when is_wide(). For projective trees 64 (n+1)^2
+/// bytes, 72 up to n = 1000; 112 more when is_wide().
 class TAPROOT_API Factorization {
  public:
   Factorization();

@@ -76,7 +76,7 @@ TAPROOT_API void best_edge_labels(const LabelView& labels, std::span<std::int32_
 
 /// A label for each word's edge, label l with probability exp(L[h][m][l]) / sum: given a tree
 /// sampled from the log-sum scores, that makes a sample of a labeled tree. Depends on (seed,
-/// sentence id, sample) alone.
+/// sentence id, sample) alone. Throws std::invalid_argument if an edge of the tree has no label.
 TAPROOT_API void sample_labels(const LabelView& labels, TreeView heads, std::uint64_t seed,
                                std::uint64_t id, std::uint32_t sample, std::span<std::int32_t> out);
 
@@ -90,7 +90,8 @@ TAPROOT_API double labels_score(const LabelView& labels, TreeView heads,
                                 std::span<const std::int32_t> of_words);
 
 /// p(h -> m with label l), row-major [n+1][n+1][labels], from the marginals of the log-sum scores,
-/// row-major [n+1][n+1]. Throws if the sizes are not these.
+/// row-major [n+1][n+1]. Throws std::invalid_argument if the sizes are not these, or if an edge of
+/// positive probability has no label.
 TAPROOT_API void label_marginals(const LabelView& labels, std::span<const double> edge_marginals,
                                  std::span<double> out);
 

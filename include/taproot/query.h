@@ -2,7 +2,7 @@
 //
 // What a factored distribution over trees can be asked. p(t) = exp(score(t)) / Z throughout.
 //
-// Every function here throws SentenceError when the factorization's outcome is not ok, and
+// Every function that takes a Factorization throws SentenceError when its outcome is not ok, and
 // std::invalid_argument when a shape is wrong. The forms without a Workspace allocate one.
 #pragma once
 
@@ -24,9 +24,9 @@ TAPROOT_API double log_partition(const Factorization& f);
 TAPROOT_API void marginals(const Factorization& f, EdgeMatrix out, Workspace& workspace);
 TAPROOT_API std::vector<double> marginals(const Factorization& f);
 
-/// The indices of `values`, such as marginals, that are at least `least`, in increasing order, to
-/// the beginning of `cells`, which has room for as many as there are values. Returns how many there
-/// are. NaN is not at least anything.
+/// Writes the indices of the `values` (such as marginals) that are at least `least` to the
+/// beginning of `cells`, in increasing order, and returns how many there are. `cells` has room for
+/// as many as there are values. NaN is not at least anything.
 TAPROOT_API std::size_t cells_at_least(std::span<const double> values, double least,
                                        std::span<std::uint32_t> cells);
 

@@ -49,8 +49,8 @@ struct SampleOptions {
   Algorithm algorithm = Algorithm::kAuto;
   std::uint64_t seed = 0;
   /// The walks that are asked for by name (wilson, wilson-marginal, wilson-reject, wilson-rc) give
-  /// up a tree after this many steps, with the status step_limit. 0, and whatever is greater, means
-  /// 2^40 steps, more than an hour of walking.
+  /// up a tree after this many steps, with the status step_limit. 0 means no limit of yours. In any
+  /// case a walk ends after 2^40 steps, which take more than an hour.
   std::uint64_t step_limit = 0;
   /// The number of the first tree: a call for trees 0..99 gives the same trees as one for 0..49
   /// and one that begins at 50.

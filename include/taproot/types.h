@@ -49,8 +49,8 @@ enum class Status : std::uint8_t {
 /// on the command line and in Python.
 TAPROOT_API std::string_view to_string(Status status);
 
-/// Finite scores of a larger magnitude are bad_score: from there on neighboring doubles are more
-/// than a tenth of a nat apart.
+/// Finite scores of a larger magnitude are bad_score, because beyond it neighboring doubles are
+/// more than a tenth of a nat apart.
 inline constexpr double kMaxScore = 1e15;
 
 /// The status of a sentence; for bad_score also the first offending cell, in row-major order.
@@ -63,7 +63,7 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-/// A sentence in plain English that names what is wrong, where, and what to do about it.
+/// A sentence in plain English that names what is wrong and where.
 /// `sentence` is the index in the batch.
 TAPROOT_API std::string describe(const Outcome& outcome, std::size_t sentence);
 

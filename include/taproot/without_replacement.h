@@ -23,9 +23,9 @@ namespace taproot {
 
 /// All have the same law.
 enum class WithoutReplacementAlgorithm : std::uint8_t {
-  /// Samples with replacement and skips repeats, while more than 1 / max(4, n/2) of the
-  /// probability is left; then goes on with the trie. As far as repeats are skipped, these are the
-  /// trees that sample() gives for the same seed.
+  /// Samples with replacement and skips repeats, while at least 1 / max(4, n/2) of the probability
+  /// is left and no 64 max(4, n/2) repeats follow one another; then goes on with the trie. As far
+  /// as repeats are skipped, these are the trees that sample() gives for the same seed.
   kAuto,
   /// One tree after the other from a trie of the trees so far, with the mass that is left at each
   /// node; exact to the last tree, however little is left.
@@ -96,8 +96,8 @@ class TAPROOT_API WithoutReplacementSampler {
   /// were sampled or because of what status() says. Throws for beam, which has no next tree.
   bool next(std::span<std::int32_t> heads, WithoutReplacementTree& tree, Workspace& workspace);
 
-  /// The threshold kappa for the trees that next() has given so far; later trees do not change what
-  /// it means for these. It is -inf if no tree is left, and for `list` also if the probability of
+  /// kappa for the trees that next() has given so far. It stays valid for these trees when next()
+  /// gives more. It is -inf if no tree is left, and for `list` also if the probability of
   /// the trees that are left is below 1e-8. Throws for beam.
   double kappa(Workspace& workspace);
 

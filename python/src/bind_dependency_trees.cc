@@ -278,7 +278,7 @@ Failures ask_tree(Core& core, Heads heads, std::optional<Heads> labels) {
 
 std::pair<Arrays, Failures> ask_kbest(Core& core, std::size_t k) {
   std::vector<BestTrees> best(core.size());
-  const std::vector<Outcome> outcomes = ask([&] { return core.trees.kbest(k, best); });
+  const std::vector<Outcome> outcomes = ask([&] { return core.trees.kbest(k, false, best); });
   Table<BestTrees> table(core, best);
   table.add_numbers("score", &BestTrees::score, -HUGE_VAL);
   return {table.take(), failures(outcomes)};

@@ -195,7 +195,8 @@ def as_trees(
         array = arrangement.words_of(array)
     if array.dtype != np.int32:
         if array.size and (array.min() < -(2**31) or array.max() >= 2**31):
-            raise ValueError(f"{name} has entries that are not words")
+            beyond = array.max() if array.max() >= 2**31 else array.min()
+            raise ValueError(f"{name} has the entry {beyond}, which is not the number of a word")
         array = array.astype(np.int32)
     if shape is None:
         return np.ascontiguousarray(array), ()

@@ -80,8 +80,9 @@ def save_scores(
     arrays = {"scores": _joined(matrices), "lengths": counts}
     if label_scores is not None:
         of_labels = _sentences(label_scores, "label_scores", 3, lengths, arrangement)
-        if [len(matrix) - 1 for matrix in of_labels] != counts.tolist():
-            raise ValueError("label_scores and scores differ in their lengths")
+        for b, (matrix, words) in enumerate(zip(of_labels, counts.tolist(), strict=True)):
+            if len(matrix) - 1 != words:
+                raise ValueError(f"sentence {b} has {words} words in scores and {len(matrix) - 1} in label_scores")
         arrays["label_scores"] = _joined(of_labels)
     folder, base = os.path.split(name)
     descriptor, temporary = tempfile.mkstemp(prefix=f"{base}.tmp-", dir=folder or ".")

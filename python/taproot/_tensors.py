@@ -14,7 +14,7 @@ from ._estimate import Estimate, Interval
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WithoutReplacementSample:
-    """Different trees, in the order in which they were drawn, as tensors.
+    """Different trees, in the order in which they were sampled, as tensors.
 
     ``heads`` has shape (k, ..., N); ``log_prob``, ``gumbel`` and ``weights`` have shape (k, ...), and ``kappa``,
     ``exhausted`` and ``counts`` have shape (...): what they mean is what ``taproot.WithoutReplacementSample`` says.

@@ -262,7 +262,10 @@ class Sentences:
         if same and self.words is not other.words and not self._traced:
             same = torch.equal(self.word_counts, other.word_counts)
         if not same:
-            raise ValueError(f"{name} needs distributions over the same sentences, under one root rule")
+            found = (f"batch shape {tuple(s.batch)}, up to {s.n} words, root={s.root!r}" for s in (self, other))
+            raise ValueError(
+                f"{name} needs distributions over the same sentences, under one root rule, not {' and '.join(found)}"
+            )
         relative = name == "kl_divergence"
         p, q = self.parts().scores, other.parts().scores
         both = None if self.trees is None else (self.trees, other.trees)

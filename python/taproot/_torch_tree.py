@@ -24,7 +24,7 @@ def is_tree(heads: Tensor, lengths: Tensor, root: Root = "single") -> Tensor:
     real = torch.arange(1, n + 1, device=heads.device) <= last
     valid = (((heads >= 0) & (heads <= last)) | ~real).all(-1)
     node = torch.nn.functional.pad(torch.where(real & (heads >= 0) & (heads <= n), heads, 0), (1, 0))
-    for _ in range(max(n, 1).bit_length()):  # Where 1, 2, 4, ... steps towards ROOT lead.
+    for _ in range(max(n, 1).bit_length()):  # Where 1, 2, 4, ... steps toward ROOT lead.
         node = node.gather(-1, node)
     valid = valid & (node == 0).all(-1)
     return valid & (((heads == 0) & real).sum(-1) == 1) if root == "single" else valid

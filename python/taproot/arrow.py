@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -30,11 +30,13 @@ from ._arrow_answers import (
 from ._arrow_columns import column_of, float_lists, ids_of, integer_lists
 from ._threads import get_num_threads, set_num_threads
 
-Operation = Literal["logz", "entropy", "marginals", "argmax", "mbr", "sample", "swor", "kbest"]
+Operation = Literal[
+    "log_partition", "entropy", "marginals", "argmax", "mbr", "sample", "sample_without_replacement", "kbest"
+]
 
-_OPERATIONS = ("logz", "entropy", "marginals", "argmax", "mbr", "sample", "swor", "kbest")
-_WITH_K = ("sample", "swor", "kbest")
-_SEEDED = ("sample", "swor")
+_OPERATIONS = get_args(Operation)
+_WITH_K = ("sample", "sample_without_replacement", "kbest")
+_SEEDED = ("sample", "sample_without_replacement")
 _CONSTRAINTS = ("force", "forbid", "roots", "partial_tree")
 
 
@@ -53,15 +55,15 @@ class Task:
     Parameters
     ----------
     operation
-        As on the command line: ``"logz"``, ``"entropy"``, ``"marginals"``, ``"argmax"``, ``"mbr"``, ``"sample"``,
-        ``"swor"`` (sampling without replacement) or ``"kbest"``. The columns have the names that the command line
+        As in ``DependencyTrees``: ``"log_partition"``, ``"entropy"``, ``"marginals"``, ``"argmax"``, ``"mbr"``,
+        ``"sample"``, ``"sample_without_replacement"`` or ``"kbest"``. The columns have the names that the command line
         writes; k trees are lists of lists.
     k
-        How many trees ``sample``, ``swor`` and ``kbest`` give per sentence.
+        How many trees the samplers and ``kbest`` give per sentence.
     seed
-        An integer, of ``sample`` and ``swor``.
+        An integer, of the samplers.
     algorithm
-        Of ``sample`` and ``swor``, as in ``DependencyTrees``.
+        Of the samplers, as in ``DependencyTrees``.
     threshold
         Of ``marginals``: edges of at least this probability, as lists ``head``, ``modifier`` (with labels also
         ``label``) and ``probability``, ordered by modifier. Without it, ``marginals`` has all (n+1)² numbers.
@@ -118,9 +120,11 @@ class Task:
         if (k is None) == (operation in _WITH_K):
             raise ValueError(f"{operation} {'needs k, the number of trees' if k is None else 'takes no k'}")
         if k is not None and as_count(k) == 0:
-            raise ValueError("k must be at least 1")
-        if threshold is not None and (operation != "marginals" or not 0 <= threshold <= 1):
-            raise ValueError("threshold is a probability, from 0 to 1, and for marginals only")
+            raise ValueError("k must be at least 1, not 0")
+        if threshold is not None and operation != "marginals":
+            raise ValueError(f"threshold is for marginals only, and the operation is {operation!r}")
+        if threshold is not None and not 0 <= threshold <= 1:
+            raise ValueError(f"threshold must be a probability, from 0 to 1, not {threshold!r}")
         if algorithm != "auto" and operation not in _SEEDED:
             raise ValueError(f"{operation} takes no algorithm")
         if root not in ("single", "multi"):
@@ -170,8 +174,8 @@ class Task:
     def _answers(self) -> list[tuple[str, Any]]:
         """The names and types of the columns that are the answer."""
         number, labeled = pa.float64(), self._label_count > 0
-        if self._operation in ("logz", "entropy"):
-            return [("n", pa.int32()), ("log_partition" if self._operation == "logz" else "entropy", number)]
+        if self._operation in ("log_partition", "entropy"):
+            return [("n", pa.int32()), (self._operation, number)]
         if self._operation == "marginals":
             if self._threshold is None:
                 return [("n", pa.int32()), ("marginals", NUMBERS)]
@@ -222,7 +226,7 @@ class Task:
         """The answers for one batch after the other.
 
         >>> batch = pa.record_batch({"id": [1], "scores": [[0, 1, 0, 0.0]]})
-        >>> [found.column("log_partition").to_pylist() for found in taproot.arrow.Task("logz").stream([batch])]
+        >>> [found.column("log_partition").to_pylist() for found in taproot.arrow.Task("log_partition").stream([batch])]
         [[1.0]]
         """
         return map(self, batches)
@@ -253,8 +257,8 @@ class Task:
     def _ask(self, rows: _taproot.Rows) -> Any:
         """Asks the question. What comes back makes the columns of the answer."""
         names = [name for name, _ in self._answers()]
-        if self._operation in ("logz", "entropy"):
-            numbers = rows.log_partition() if self._operation == "logz" else rows.entropy()
+        if self._operation in ("log_partition", "entropy"):
+            numbers = getattr(rows, self._operation)()
             return lambda to, n: [to.numbers(n, pa.int32()), to.numbers(numbers, pa.float64())]
         found: Any
         if self._operation == "marginals":
@@ -270,7 +274,7 @@ class Task:
             return lambda to, n: one_tree(found, to, names)
         if self._operation == "sample":
             found = rows.sample(self._k, self._seed, self._algorithm)
-        elif self._operation == "swor":
+        elif self._operation == "sample_without_replacement":
             found = rows.sample_without_replacement(self._k, self._seed, self._algorithm)
         else:
             found = rows.kbest(self._k)

@@ -25,6 +25,10 @@ from .arrow import Task
 
 _DONE, _SOME_FAILED, _WRONG, _INTERRUPTED = 0, 1, 2, 130
 
+# The operations of Task, by the words of the command line, which shortens two of them.
+_TASKS = {name: name for name in ("entropy", "marginals", "argmax", "mbr", "sample", "kbest")}
+_TASKS |= {"logz": "log_partition", "swor": "sample_without_replacement"}
+
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
@@ -35,7 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("inputs", nargs="+", metavar="IN", help="Parquet, Arrow IPC or .npz files, or folders of them")
     add("-o", "--output", required=True, metavar="DIR", help="write the answers and manifest.json to this folder")
-    add("--task", required=True, metavar="NAME", help="logz, entropy, marginals, argmax, mbr, sample, swor or kbest")
+    add("--task", required=True, choices=_TASKS, metavar="NAME", help=f"one of {', '.join(_TASKS)}")
     add("-k", type=int, metavar="N", help="give N trees per sentence (sample, swor, kbest)")
     add("--seed", type=int, default=0, metavar="N", help="sample with this seed (0)")
     add("--algorithm", default="auto", metavar="NAME", help="use this sampler (auto)")
@@ -92,7 +96,7 @@ def _make_task(options: argparse.Namespace, schema: Any) -> Task:
     if missing:
         raise InputError(f"the input has no column {missing[0]!r}; it has {', '.join(map(repr, schema.names))}")
     return Task(
-        options.task,
+        _TASKS[options.task],
         k=options.k,
         seed=options.seed,
         algorithm=options.algorithm,

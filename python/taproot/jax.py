@@ -333,7 +333,7 @@ class DependencyTrees:
         return operators.numbers("expected_tries", *self._given()).astype(self._dtype)
 
     def expected_steps(self) -> Array:
-        """How many heads Wilson's random walk draws, on average, shape (...), without a gradient."""
+        """How many heads Wilson's random walk samples, on average, shape (...), without a gradient."""
         return operators.numbers("expected_steps", *self._given()).astype(self._dtype)
 
     def log_prob(self, heads: Array, labels: Array | None = None) -> Array:

@@ -262,7 +262,7 @@ def _pair(
     scores: Tensor, other: Tensor, lengths: Any, root: Root, layout: Layout, check: bool | None, projective: bool
 ) -> tuple[Sentences, Sentences]:
     if scores.shape != other.shape:
-        raise ValueError(f"the two have shapes {tuple(scores.shape)} and {tuple(other.shape)}")
+        raise ValueError(f"the two must have one shape, not {tuple(scores.shape)} and {tuple(other.shape)}")
     p, q = (Sentences(s, lengths, root, None, None, layout, check, projective) for s in (scores, other))
     q.words = p.words
     return p, q
@@ -490,7 +490,7 @@ class DependencyTrees(torch.distributions.Distribution):
         return self._numbers(self._sentences.trees.decoder.projective_mass())
 
     def expected_steps(self) -> Tensor:
-        """How many heads Wilson's random walk draws, on average, shape batch_shape, without a gradient.
+        """How many heads Wilson's random walk samples, on average, shape batch_shape, without a gradient.
 
         Not for projective trees, which it does not sample.
         """

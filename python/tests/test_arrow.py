@@ -18,14 +18,14 @@ pa = pytest.importorskip("pyarrow")
 from taproot.arrow import Task  # noqa: E402
 
 OPERATIONS: dict[str, dict[str, Any]] = {
-    "logz": {},
+    "log_partition": {},
     "entropy": {},
     "marginals": {},
     "sparse": {"threshold": 0.1},
     "argmax": {},
     "mbr": {},
     "sample": {"k": 5, "seed": 3},
-    "swor": {"k": 4, "seed": 3},
+    "sample_without_replacement": {"k": 4, "seed": 3},
     "kbest": {"k": 4},
 }
 LENGTHS = [3, 5, 2, 1, 9, 4, 30, 7]
@@ -56,7 +56,7 @@ def answers(name: str, d: taproot.DependencyTrees, scores: list[Any]) -> list[di
     for b, matrix in enumerate(scores):
         own, n = d[b], len(matrix) - 1
         row: dict[str, Any] = {}
-        if name == "logz":
+        if name == "log_partition":
             row = {"n": n, "log_partition": own.log_partition()}
         elif name == "entropy":
             row = {"n": n, "entropy": own.entropy()}
@@ -73,7 +73,7 @@ def answers(name: str, d: taproot.DependencyTrees, scores: list[Any]) -> list[di
         elif name == "sample":
             heads = own.sample(5, seed=3)
             row = {"heads": heads.tolist(), "log_prob": own.log_prob(heads).tolist()}
-        elif name == "swor":
+        elif name == "sample_without_replacement":
             s = own.sample_without_replacement(4, seed=3)
             row = {"heads": s.heads.tolist(), "log_prob": s.log_prob.tolist(), "gumbel": s.gumbel.tolist()}
             row |= {"weight": s.weights.tolist(), "kappa": s.kappa, "exhausted": s.exhausted}
@@ -189,10 +189,10 @@ def test_a_null_among_the_scores_is_a_bad_score() -> None:
     values = [0.0] * 9
     batch = batch_of([values, values, values])
     scores = pa.array([values, [*values[:4], None, *values[5:]], values])
-    found = Task("logz")(batch.set_column(1, "scores", scores))
+    found = Task("log_partition")(batch.set_column(1, "scores", scores))
     assert found.column("status").to_pylist() == ["ok", "bad_score", "ok"]
     nested = pa.array([[[0.0, 1.0], [2.0, 3.0]], [[0.0, 1.0], None], [[0.0, 1.0, 2.0], [3.0]]])
-    found = Task("logz")(batch.set_column(1, "scores", nested))
+    found = Task("log_partition")(batch.set_column(1, "scores", nested))
     assert found.column("status").to_pylist() == ["ok", "bad_length", "bad_length"]
 
 
@@ -248,30 +248,30 @@ def test_an_array_with_offsets_in_its_values_is_read_in_place() -> None:
     values = pa.array(np.arange(100.0)).slice(7)
     lists = pa.ListArray.from_arrays(pa.array([1, 10, 14], pa.int32()), values)
     batch = pa.record_batch({"id": [1, 2], "scores": lists})
-    rows = Task("logz")._read(batch)[2]
+    rows = Task("log_partition")._read(batch)[2]
     rows.prepare()
     start = values.buffers()[1].address
     assert [rows.address(0), rows.address(1)] == [start + 8 * 8, start + 17 * 8]
     expected = taproot.DependencyTrees(np.arange(8.0, 17.0).reshape(3, 3)).log_partition()
-    assert Task("logz")(batch).column("log_partition")[0].as_py() == expected
+    assert Task("log_partition")(batch).column("log_partition")[0].as_py() == expected
 
 
 def test_binary_rows_that_are_not_float32() -> None:
     good = np.zeros((3, 3), np.float32).tobytes()
     scores = pa.array([good, good[:-3], good, None, good + b"x" * 28], pa.binary())
     batch = pa.record_batch({"id": [1, 2, 3, 4, 5], "scores": scores})
-    found = Task("logz")(batch)
+    found = Task("log_partition")(batch)
     assert found.column("status").to_pylist() == ["ok", "bad_length", "ok", "no_scores", "bad_score"]
     assert found.column("log_partition").to_pylist()[:3] == [pytest.approx(np.log(2)), None, pytest.approx(np.log(2))]
-    assert Task("logz")(batch.slice(2, 2)).equals(found.slice(2, 2))
+    assert Task("log_partition")(batch.slice(2, 2)).equals(found.slice(2, 2))
 
 
 def test_float16() -> None:
     narrow = matrices(dtype=np.float16)
-    found = Task("logz")(batch_of(narrow, kind=pa.list_(pa.float16())))
-    expected = Task("logz")(batch_of([m.astype(np.float64) for m in narrow]))
+    found = Task("log_partition")(batch_of(narrow, kind=pa.list_(pa.float16())))
+    expected = Task("log_partition")(batch_of([m.astype(np.float64) for m in narrow]))
     assert found.equals(expected)
-    assert Task("logz")(batch_of(narrow, kind=pa.list_(pa.float16())).slice(3, 2)).equals(expected.slice(3, 2))
+    assert Task("log_partition")(batch_of(narrow, kind=pa.list_(pa.float16())).slice(3, 2)).equals(expected.slice(3, 2))
 
 
 def labels_of(scores: list[np.ndarray], count: int) -> list[np.ndarray]:
@@ -295,7 +295,7 @@ def test_labels() -> None:
         np.testing.assert_allclose(found.column("log_prob")[b].as_py(), d[b].log_prob(sampled), rtol=1e-12)
     best = Task("argmax", **options)(batch)
     assert best.column("labels").to_pylist()[:3] == [d[b].argmax().labels.tolist() for b in range(3)]
-    for name in ("mbr", "swor", "kbest"):
+    for name in ("mbr", "sample_without_replacement", "kbest"):
         assert task_of(name, **options)(batch).column("labels")[1].as_py() is not None
     sparse = Task("marginals", threshold=0.05, **options)(batch)
     for b in range(3):
@@ -346,13 +346,13 @@ def test_constraints() -> None:
 
 def test_columns_are_kept() -> None:
     batch = batch_of(matrices(), text=pa.array([f"sentence {i}" for i in range(8)]))
-    task = Task("logz", keep=[pa.field("text", pa.large_string())])
+    task = Task("log_partition", keep=[pa.field("text", pa.large_string())])
     found = task(batch)
     assert found.schema == task.schema and found.schema.field("text").type == pa.large_string()
     assert found.column("text").to_pylist() == batch.column("text").to_pylist()
     assert task.columns == ["id", "scores", "text"]
     renamed = batch.rename_columns(["key", "edges", "text"])
-    assert Task("logz", id="key", scores="edges")(renamed).schema.names[0] == "key"
+    assert Task("log_partition", id="key", scores="edges")(renamed).schema.names[0] == "key"
 
 
 def test_tables_and_pickles() -> None:
@@ -373,7 +373,7 @@ def test_more_rows_than_a_chunk() -> None:
     for i in range(0, 2000, 7):
         scores[i] = np.full((26, 26), -np.inf)
     batch = batch_of(scores)
-    for name in ("marginals", "sparse", "sample", "swor", "argmax"):
+    for name in ("marginals", "sparse", "sample", "sample_without_replacement", "argmax"):
         task = task_of(name)
         found = task(batch)
         found.validate(full=True)
@@ -400,33 +400,33 @@ def test_more_rows_than_a_chunk() -> None:
 )
 def test_wrong_columns(change: Any, error: Any, message: str) -> None:
     with pytest.raises(error, match=message):
-        Task("logz")(change(batch_of(matrices())))
+        Task("log_partition")(change(batch_of(matrices())))
 
 
 def test_wrong_constraint_columns() -> None:
     batch = batch_of(matrices(), roots=pa.array(["x"] * 8), big=pa.array([[2**40]] * 8))
     with pytest.raises(TypeError, match="'roots' must have lists of integers, not string"):
-        Task("logz", roots="roots")(batch)
+        Task("log_partition", roots="roots")(batch)
     with pytest.raises(TypeError, match="'big' must have lists of structs of the integers 'head' and 'modifier'"):
-        Task("logz", force="big")(batch)
+        Task("log_partition", force="big")(batch)
     with pytest.raises(TypeError, match="'big' has integers beyond 32 bits"):
-        Task("logz", roots="big")(batch)
+        Task("log_partition", roots="big")(batch)
 
 
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (("draw",), {}, "operation must be one of logz, .* not 'draw'"),
+        (("draw",), {}, "operation must be one of log_partition, .* not 'draw'"),
         (("sample",), {}, "sample needs k"),
-        (("logz",), {"k": 3}, "logz takes no k"),
+        (("log_partition",), {"k": 3}, "log_partition takes no k"),
         (("sample",), {"k": 0}, "k must be at least 1"),
-        (("logz",), {"threshold": 0.5}, "for marginals only"),
+        (("log_partition",), {"threshold": 0.5}, "for marginals only"),
         (("marginals",), {"threshold": 2}, "from 0 to 1"),
-        (("logz",), {"root": "none"}, "root must be"),
-        (("logz",), {"id_type": "uuid"}, "id_type must be"),
-        (("logz",), {"label_scores": "x"}, "go together"),
-        (("logz",), {"keep": ["text"]}, "keep has fields"),
-        (("logz",), {"keep": [pa.field("status", pa.string())]}, "two columns 'status'"),
+        (("log_partition",), {"root": "none"}, "root must be"),
+        (("log_partition",), {"id_type": "uuid"}, "id_type must be"),
+        (("log_partition",), {"label_scores": "x"}, "go together"),
+        (("log_partition",), {"keep": ["text"]}, "keep has fields"),
+        (("log_partition",), {"keep": [pa.field("status", pa.string())]}, "two columns 'status'"),
         (("sample",), {"k": 3, "algorithm": "magic"}, "magic"),
         (("kbest",), {"k": 3, "algorithm": "trie"}, "kbest takes no algorithm"),
         (("sample",), {"k": 3, "algorithm": "wilson"}, "wilson"),
@@ -439,7 +439,7 @@ def test_wrong_options(arguments: Any, options: Any, message: str) -> None:
 
 
 def test_threads(threads: None) -> None:
-    Task("logz", threads=1)(batch_of(matrices()))
+    Task("log_partition", threads=1)(batch_of(matrices()))
     assert taproot.get_num_threads() == 1
 
 

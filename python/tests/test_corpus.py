@@ -218,7 +218,7 @@ def test_texts_with_one_hash_are_two_ids(tmp_path: Path, monkeypatch: Any) -> No
 
 
 def test_a_file_has_its_name_only_when_it_is_complete(tmp_path: Path) -> None:
-    task = Task("logz")
+    task = Task("log_partition")
     answers = task(table_of(0, 10)).to_batches()[0]
     writer = _corpus_output.ShardWriter(str(tmp_path), "run", "part.parquet", task.schema, {})
     for _ in range(3):
@@ -235,7 +235,7 @@ def test_a_file_has_its_name_only_when_it_is_complete(tmp_path: Path) -> None:
 def test_a_worker_does_not_do_a_shard_again(tmp_path: Path) -> None:
     write_corpus(tmp_path / "in", 1)
     shard = _corpus_inputs.inspect(str(tmp_path / "in/part0.parquet"))
-    job = _corpus_local.Job(Task("logz"), str(tmp_path / "out"), "run", {}, 1 << 20)
+    job = _corpus_local.Job(Task("log_partition"), str(tmp_path / "out"), "run", {}, 1 << 20)
     first = _corpus_local.run_shard(job, shard)
     made = (tmp_path / "out/part0.parquet").stat().st_ino
     assert _corpus_local.run_shard(job, shard) == first == (shard.path, 40, None)
@@ -270,7 +270,7 @@ def test_few_batches_are_in_memory() -> None:
 
     (batch,) = table_of(0, 2).combine_chunks().to_batches()
     shards = [_corpus_inputs.Shard(f"{i}", f"{i}", "parquet", 0, 100) for i in range(4)]
-    outcome = _corpus_local.run_local(CountingJob(Task("logz", threads=1), "", "", {}, 1), shards, lambda *_: None, 2)
+    outcome = _corpus_local.run_local(CountingJob(Task("log_partition", threads=1), "", "", {}, 1), shards, lambda *_: None, 2)
     assert outcome.done == 4 and made == written == 200
     assert 2 < most < 14
 

@@ -149,8 +149,8 @@ std::vector<Outcome> DependencyTrees::expected_attachment(std::span<const TreeBu
                              });
 }
 
-std::vector<Outcome> DependencyTrees::kbest(std::size_t k, std::span<BestTrees> out,
-                                            bool log_prob) {
+std::vector<Outcome> DependencyTrees::kbest(std::size_t k, bool log_prob,
+                                            std::span<BestTrees> out) {
   Impl& d = *impl_;
   d.require_entries(out.size(), "kbest", "out");
   const auto find = [&](std::size_t b, const Factorization* f, ThreadMemory& own) {

@@ -8,20 +8,22 @@
 
 namespace taproot::detail {
 
-/// Something that is found once and then read by all. The thread that finds it holds a Finder; a
-/// thread that comes meanwhile waits for the end of that.
+/// Something that is found once and then read by all. The thread that finds it holds a
+/// Finder; other threads wait until that Finder is destroyed.
 class Once {
  public:
   bool done() const { return done_.load(std::memory_order_acquire); }
 
   class Finder {
    public:
-    /// Empty-handed if `wanted` is false or it is there already.
+    /// Does nothing if `wanted` is false or if the value has been found already.
     Finder(Once& once, bool wanted) : once_(once) {
       if (!wanted || once.done()) return;
       if (once.finder_.load() == std::this_thread::get_id()) {
         throw std::runtime_error(
-            "a signal handler asks a distribution that is at work on its first question");
+            "[DependencyTrees] a signal handler asked a question while its thread was at work on "
+            "this "
+            "object's first question; ask after that question has ended");
       }
       lock_ = std::unique_lock(once.mutex_);
       if (once.done_.load(std::memory_order_relaxed)) {

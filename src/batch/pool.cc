@@ -10,7 +10,7 @@ namespace taproot {
 namespace detail {
 namespace {
 
-// Memory for longer sentences is given back when a shorter one comes.
+// A thread gives back the memory of longer sentences with the next batch that has none of them.
 constexpr int kKeep = 1000;
 
 struct Lent {

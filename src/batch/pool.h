@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "core/interrupt.h"
 #include "core/parallel.h"
@@ -28,6 +29,7 @@ struct ThreadMemory {
   Factorization second;  ///< For questions about two sentences.
   Sampler sampler;
   WithoutReplacementSampler without_replacement;
+  std::vector<Status> statuses;  ///< Of sampled trees.
 };
 
 /// Lends the thread's memory for as long as it lives. A signal handler may ask a question while

@@ -89,12 +89,16 @@ using PairQuery = double (*)(const Factorization&, const Factorization&, Workspa
 std::vector<Outcome> ask_pair(DependencyTrees::Impl& p, DependencyTrees::Impl& q,
                               const char* function, std::span<double> out, PairQuery query,
                               detail::Divergence kind) {
-  detail::require(p.size() == q.size(), function, "the two batches differ in size");
-  detail::require(p.root == q.root, function, "the two batches differ in their root rule");
+  const auto differ = [function](const std::string& where, std::size_t of_p, std::size_t of_q,
+                                 const char* what) {
+    if (of_p == of_q) return;
+    detail::misuse(function, where + "p has " + std::to_string(of_p) + " " + what + " and q has " +
+                                 std::to_string(of_q));
+  };
+  differ("", p.size(), q.size(), "sentences");
+  detail::require_same_root(p.root, q.root, function);
   for (std::size_t b = 0; b < p.size(); ++b) {
-    if (p.scores[b].n() != q.scores[b].n()) {
-      detail::misuse(function, "sentence " + std::to_string(b) + " differs in length");
-    }
+    differ("sentence " + std::to_string(b) + ": ", p.words(b), q.words(b), "words");
   }
   if (p.device != nullptr && q.device != nullptr) {
     std::vector<Outcome> outcomes =

@@ -66,13 +66,13 @@ void sample_range(Job& job, const Sampler& sampler, const Factorization& f, std:
   SampleOptions options = job.options;
   options.first_tree += static_cast<std::uint32_t>(begin);
   const std::size_t count = end - begin;
-  std::vector<Status> statuses(options.step_limit > 0 ? count : 0);
+  own.statuses.resize(count);
   SampleStatistics statistics;
   const std::size_t written =
       sampler.sample(job.d.id(b), options, count, {tree(out.heads, out, begin), out.stride},
-                     statuses, &statistics, own.workspace);
+                     own.statuses, &statistics, own.workspace);
   for (std::size_t s = begin; s < end; ++s) {
-    if (!statuses.empty() && statuses[s - begin] != Status::kOk) {
+    if (own.statuses[s - begin] != Status::kOk) {
       lose(job.d, out, b, s);
       continue;
     }

@@ -17,8 +17,8 @@ struct ExpCoefficients {
                   0x1.0000000000001p-1};
 };
 
-/// exp(r) for |r| <= ln2/2. It does the same operations as the vector code in scores/weights.cc, so
-/// that host and device give the same bits.
+/// exp(r) for |r| <= ln2/2. It does the same operations as the vector code in scores/weights-inl.h,
+/// so that host and device give the same bits.
 TAPROOT_HOST_DEVICE inline double exp_reduced(double r) {
   constexpr ExpCoefficients k;
   double q = k.c[0];

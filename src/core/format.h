@@ -14,9 +14,10 @@ namespace taproot::detail {
 /// Sampling "auto" gives up a walk, and un-eliminates instead, once it would take more than
 /// most_steps(n) steps in all or more than kHeadsPerWord heads for one word. The limit for each
 /// word recognizes two words that attract each other after a few dozen steps, and the limit on all
-/// steps recognizes longer cycles. Both are chosen so that "auto" takes at most twice as long as
-/// "elimination" whatever the weights; docs/benchmarks.md has the figures. Un-eliminating a short
-/// sentence takes less time per word, so there a walk gives up earlier.
+/// steps recognizes longer cycles. Both are chosen so that "auto" stays below twice the time of
+/// "elimination" in every family of weights of docs/benchmarks.md, except in calls for a single
+/// tree. Un-eliminating a short sentence takes less time per word, so there a walk gives up
+/// earlier.
 inline constexpr std::int64_t kStepsPerWord = 9;
 inline constexpr std::int64_t kStepsPerWordIfShort = 6;
 inline constexpr int kMostShortWords = 15;
@@ -48,7 +49,7 @@ inline constexpr double kBeamError = 1e-9;
 inline constexpr double kListError = 1e-6;
 
 /// "auto" without replacement skips repeats while at least 1 / max(kLeastShare, n / 2) of the mass
-/// is left, and hands over to the trie after kMostRepeats times the expected number in a row.
+/// is left, and hands over to the trie after kMostRepeats max(kLeastShare, n / 2) repeats in a row.
 inline constexpr double kLeastShare = 4;
 inline constexpr std::uint32_t kMostRepeats = 64;
 

@@ -14,8 +14,8 @@ namespace taproot::detail {
 struct Stopped {};
 
 /// Ends long work early. Everything that may take long calls check() now and then. On the thread
-/// that made this object, check() asks the caller's function a few times a second, and what that
-/// throws ends the work; on all other threads check() throws Stopped from then on.
+/// that made this object, check() calls the caller's function at most 20 times per second, and what
+/// that throws ends the work. Once the work has been ended, check() throws Stopped on every thread.
 class Interrupt {
  public:
   explicit Interrupt(const std::function<void()>& ask) : ask_(ask) {}
@@ -53,8 +53,9 @@ inline void check(Interrupt* interrupt) {
   if (interrupt != nullptr) interrupt->check();
 }
 
-/// How many trees of n words to sample between two checks: the clock must cost nothing where trees
-/// are short, nor a tree of a long sentence many times the period.
+/// How many trees of n words to sample between two checks. Enough that reading the clock costs
+/// nothing in short sentences, and few enough that the time between two checks stays below the
+/// period in long ones.
 inline std::size_t trees_between_checks(std::size_t n) {
   return std::max<std::size_t>(1, 4096 / std::max<std::size_t>(1, n));
 }

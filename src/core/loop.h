@@ -46,8 +46,9 @@ class Loop {
     }
   }
 
-  /// Waits on the caller's thread until done() holds, which is asked under the lock and whose
-  /// change `changed` announces. Meanwhile the interrupt may end the loop on the other threads.
+  /// Waits on the caller's thread until done() is true. done() is called under the lock, and
+  /// `changed` is notified when its answer changes. Meanwhile the interrupt may end the loop on the
+  /// other threads.
   template <typename Done>
   void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, Done&& done) {
     while (!changed.wait_for(lock, Interrupt::kPeriod, done)) {

@@ -11,7 +11,7 @@ namespace taproot::detail {
 inline std::size_t node_count(int n) { return static_cast<std::size_t>(n) + 1; }
 
 /// The library's matrices have rows of this many doubles: whole cache lines, and never a multiple
-/// of a page's 4096 bytes, because a loop down a column would then keep hitting one cache set.
+/// of 512 bytes, because a loop down a column would then keep hitting few cache sets.
 inline std::size_t leading_dimension(int n) {
   const std::size_t ld = (node_count(n) + 7) / 8 * 8;
   return ld % 64 == 0 ? ld + 8 : ld;

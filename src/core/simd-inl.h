@@ -25,7 +25,7 @@ inline constexpr size_t kVectors = kBlock / kLanes;
 
 // Eight doubles in as many vectors as the target needs. Matrices are padded to whole blocks, so
 // kernels have no tails. The lanes are always summed in the same order, so all targets give the
-// same bits, except SSE, which lacks the fused multiply-add.
+// same bits, except those without a fused multiply-add (SSE and scalar).
 struct Block {
   V v[kVectors];
 };

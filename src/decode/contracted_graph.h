@@ -79,7 +79,7 @@ struct ContractedGraph {
   Buffer<double> modifiers;        ///< [row][h]: the word that this edge leads to, for cycles.
   Buffer<double> inside;           ///< [row][h]: -inf if h is part of the node, else 0, for cycles.
   IndexedVector<std::int32_t> next_word;
-  IndexedVector<std::int32_t> up;       ///< From a word towards the root of its node.
+  IndexedVector<std::int32_t> up;       ///< From a word toward the root of its node.
   IndexedVector<std::int32_t> top;      ///< The outermost node of a root.
   IndexedVector<DoubleDouble> cost_up;  ///< The cost of a word less the cost of the word above it.
 };

@@ -51,7 +51,7 @@ LaneGroups::LaneGroups(std::span<const ScoreView> sentences, int most_words)
   single_ = total;
   for (std::size_t n = begin.size(); n-- > 1;) total += std::exchange(begin[n], total);
   for (std::size_t b = 0; b < sentences.size(); ++b) sorted_[begin[slot(b)]++] = b;
-  // A group that is not worth it changes places with those before it, which are.
+  // A group that is not worth it moves in front of the groups before it, which are worth it.
   for (std::size_t at = single_; at < sorted_.size();) {
     const std::size_t size = std::min(kLaneGroup, sorted_.size() - at);
     const auto first = sorted_.begin() + static_cast<std::ptrdiff_t>(at);

@@ -75,8 +75,8 @@ class LaneOrder {
   }
 
   // The weights go to the matrix. Sentences of fewer than n words are filled up with words that
-  // change nothing: the first word (for the first word, ROOT) is their only head, with weight 1,
-  // and they are nobody's.
+  // change nothing: each has one head of weight 1, the first word (the first word itself has ROOT),
+  // and no modifiers.
   HWY_NOINLINE void to_positions(const size_t* words) {
     HWY_ALIGN double zero[kLanes] = {};
     HWY_ALIGN double column[kLanes];

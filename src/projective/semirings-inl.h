@@ -36,7 +36,7 @@ HWY_INLINE Block in_lane(double x, size_t lane) {
   return load(lanes);
 }
 
-// Every vector turned by kLanes - kBy lanes towards the last lane.
+// Every vector turned by kLanes - kBy lanes toward the last lane.
 template <size_t kBy>
 HWY_INLINE Block turned(Block a) {
   HWY_ALIGN std::int64_t from[kLanes];

@@ -51,8 +51,11 @@ double compare(const Factorization& p, const Factorization& q, Workspace& worksp
                const char* function, Divergence kind, Finish&& finish, Value&& value) {
   require_ok(p);
   require_ok(q);
-  require(p.n() == q.n(), function, "the two sentences differ in length");
-  require(p.root_rule() == q.root_rule(), function, "the two differ in their root rule");
+  if (p.n() != q.n()) {
+    misuse(function,
+           "p has " + std::to_string(p.n()) + " words and q has " + std::to_string(q.n()));
+  }
+  require_same_root(p.root_rule(), q.root_rule(), function);
   Scratch& scratch = Access::scratch(workspace);
   const FactorData* p_family = &Access::data(p);
   const FactorData* q_family = &Access::data(q);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/query.h"
 
+#include <string>
+
 #include "core/check.h"
 #include "core/ln2.h"
 #include "scores/weights.h"
@@ -11,6 +13,12 @@ const FactorData& require_ok(const Factorization& f) {
   const FactorData& data = Access::data(f);
   if (!data.outcome.ok()) throw SentenceError(data.outcome);
   return data;
+}
+
+void require_same_root(RootRule p, RootRule q, const char* function) {
+  if (p == q) return;
+  misuse(function, "p is " + std::string(to_string(p)) + "-root and q is " +
+                       std::string(to_string(q)) + "-root");
 }
 
 double scaled_log_partition(const FactorData& data) {

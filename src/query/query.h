@@ -14,6 +14,9 @@ namespace taproot::detail {
 /// The data of f. Throws SentenceError unless its outcome is ok.
 const FactorData& require_ok(const Factorization& f);
 
+/// Throws std::invalid_argument unless p and q have the same root rule.
+void require_same_root(RootRule p, RootRule q, const char* function);
+
 /// log Z of the scaled weights.
 double scaled_log_partition(const FactorData& data);
 

@@ -22,7 +22,8 @@ struct QueryScratch : StageScratch {
   Buffer<double> tangents;         ///< [2][n+1][ld]: derivatives of the weights and the gradient.
   Buffer<Wide> wide_tangents;      ///< The same over Wide.
   Buffer<Wide> wide_tangent_rows;  ///< [4][ld]: rows in gradient_tangent_simply().
-  FactorData other;                ///< The same scores under the other root rule, or given a root.
+  /// The same scores under the other root rule, of the other family, or given a root.
+  FactorData other;
 };
 
 }  // namespace taproot::detail

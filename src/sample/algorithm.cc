@@ -44,8 +44,9 @@ void detail::require_goes_with(Algorithm algorithm, RootRule root, TreeFamily fa
                          " does not sample projective trees: use auto, which walks their chart");
   }
   if (goes_with(algorithm, root)) return;
-  misuse(function, std::string(to_string(algorithm)) + " is no sampler of " +
-                       std::string(to_string(root)) + "-root trees");
+  misuse(function, std::string(to_string(algorithm)) + " does not sample " +
+                       std::string(to_string(root)) +
+                       "-root trees: use auto, elimination or colbourn");
 }
 
 void detail::require_goes_with(WithoutReplacementAlgorithm algorithm, TreeFamily family,

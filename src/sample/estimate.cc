@@ -112,8 +112,8 @@ Estimate estimate_of(const Terms& terms, std::span<const double> values) {
 }
 
 // Jeffreys' interval for a probability of which `size` trees have the share b: it leaves out the
-// same mass on both sides of the law Beta(size b + 1/2, size (1 - b) + 1/2), but nothing beyond an
-// event that no tree has, or each.
+// same mass on both sides of the law Beta(size b + 1/2, size (1 - b) + 1/2). If no tree has the
+// event it begins at 0, and if every tree has it, it ends at 1.
 Interval jeffreys(double b, double size, double level) {
   const double half = (1 - level) / 2;
   const double with = size * b + 0.5;
@@ -123,8 +123,8 @@ Interval jeffreys(double b, double size, double level) {
 }
 
 // The size for Jeffreys' interval. The variance of an event follows from its probability, so k
-// equal trees need no quantile of Student's: only what unequal ones tell less is uncertain, of
-// which 1/degrees - 1/(k - 1) is a measure (Korn and Graubard 1998 use all degrees for surveys).
+// trees of equal weight need no quantile of Student's. Unequal weights make the variance uncertain;
+// 1/degrees - 1/(k - 1) measures by how much (Korn and Graubard 1998 use all degrees for surveys).
 double event_size(const Fit& f, std::size_t k, double level) {
   const double excess = 1 / f.degrees - 1 / (static_cast<double>(k) - 1);
   constexpr double kNormal = 1e8;  // Degrees of freedom.

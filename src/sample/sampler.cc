@@ -286,8 +286,8 @@ std::size_t Sampler::sample(std::uint64_t id, const SampleOptions& options, std:
       ++written;
     }
   }
-  const std::int32_t learnt = request.way == detail::PopWay::kGiveUp ? trap : Tables::kNoTrap;
-  if (learnt != known) t.trap.store(learnt, std::memory_order_relaxed);
+  const std::int32_t learned = request.way == detail::PopWay::kGiveUp ? trap : Tables::kNoTrap;
+  if (learned != known) t.trap.store(learned, std::memory_order_relaxed);
   if (statistics != nullptr) *statistics += taken;
   return written;
 }

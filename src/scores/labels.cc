@@ -110,7 +110,7 @@ ScoreView add_labels(const ScoreView& scores, const LabelView& labels, LabelSum 
       const double s = scores(h, m);
       const double of_labels =
           sum == LabelSum::kMax ? largest(labels, h, m) : log_sum(labels, h, m);
-      // Adding would make NaN of a forbidden edge with a bad label; it is reported either way.
+      // A forbidden edge with a bad label becomes NaN here, so it is reported, too.
       memory[static_cast<std::size_t>(h) * side + static_cast<std::size_t>(m)] = s + of_labels;
     }
   }

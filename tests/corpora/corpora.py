@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from taproot.arrow import Task
 
 TASKS = {
-    "swor": Task("swor", k=4, seed=11),
+    "swor": Task("sample_without_replacement", k=4, seed=11),
     "sparse": Task("marginals", threshold=0.02),
     "sample of projective trees": Task("sample", k=3, seed=11, projective=True),
 }

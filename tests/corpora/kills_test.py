@@ -31,7 +31,7 @@ from taproot.arrow import Task
 
 SHARDS, ROWS, KILLS = 200, 60, 10
 OPTIONS = ["--task", "swor", "-k", "100", "--seed", "3"]
-TASK = Task("swor", k=100, seed=3)
+TASK = Task("sample_without_replacement", k=100, seed=3)
 
 
 @pytest.fixture(scope="module")

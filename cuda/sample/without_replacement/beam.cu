@@ -100,9 +100,9 @@ __global__ void output_kernel(const __grid_constant__ BeamArgs a) {
   }
 }
 
-// Kappa, counts and weights; one block per sentence. Where kappa is very low, or there is none,
-// trees that double flushed to 0 might belong to the sample, as in WithoutReplacementSampler: such
-// a sentence is out of range.
+// Kappa, counts and weights; one block per sentence. If the weights of a sentence do not fit double
+// and kappa is very low or -inf, trees that double flushed to 0 might belong to the sample, as in
+// Decider::sample_beam(): such a sentence is out of range.
 __global__ void finish_kernel(const __grid_constant__ BeamArgs a) {
   wait_for_previous();
   const int b = static_cast<int>(blockIdx.x);

@@ -142,7 +142,7 @@ TreeColumns find_without_replacement(Rows& rows, std::size_t k,
 TreeColumns find_kbest(Rows& rows, std::size_t k) {
   // One more than was asked for tells whether there are further trees.
   return find_records<BestTrees>(rows, k, [&](DependencyTrees& trees, std::span<BestTrees> out) {
-    return trees.kbest(k + 1, out, true);
+    return trees.kbest(k + 1, true, out);
   });
 }
 

@@ -140,7 +140,7 @@ void kbest(const Call& call) {
   auto* counts = call.result(out.results() + 1).typed_data<std::int32_t>();
   D trees = labeled_trees(batch, labels, 0);
   std::vector<BestTrees> best(batch.size);
-  trees.kbest(k, best);
+  trees.kbest(k, false, best);
   for (std::size_t b = 0; b < batch.size; ++b) {
     out.write(b, best[b]);
     write_numbers(score, k, b, best[b].score, -HUGE_VAL);

@@ -176,7 +176,7 @@ void ChartKBest::evaluate(const ChartCell& cell, Way& way) {
 }
 
 bool ChartKBest::is_better(const ChartCell& cell, const Way& a, const Way& b) {
-  const DoubleDouble difference = a.exact - b.exact;
+  const BoundedSum difference = a.exact - b.exact;
   int sign = difference.sign();
   if (!difference.is_certain()) {
     ExactSum sum;

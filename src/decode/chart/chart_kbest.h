@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "decode/chart/best_chart.h"
-#include "decode/chart/double_double.h"
+#include "decode/chart/bounded_sum.h"
 #include "decode/tree_cost.h"
 
 namespace taproot::detail {
@@ -34,7 +34,7 @@ class ChartKBest {
     std::int32_t e;
     std::int32_t rank[2];
     bool evaluated = false;
-    DoubleDouble exact{};
+    BoundedSum exact{};
     std::uint64_t order = 0;
   };
   struct Cell {

@@ -53,7 +53,7 @@ TAPROOT_HOST_DEVICE void eliminate_root_row(const EliminationTables<T>& t, const
   for (int k = 1; k <= t.n; ++k) into[k] = direct[k];
   for (int k = t.n; k >= 2; --k) {
     share[k] = into[k] / t.pivot(k);
-    if (!(T(0) < into[k])) continue;  // As for all words eliminated before a root that is given.
+    if (!(T(0) < into[k])) continue;  // 0 for words that were eliminated before the given root.
     for (int m = 1; m < k; ++m) into[m] += t.into(m)[k] * share[k];
   }
   share[1] = T(0);

@@ -26,8 +26,9 @@ HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 
 #if TAPROOT_POPS_IN_REGISTERS
-// Where registers are the faster way. They hold several short trees, so one tree alone wastes them;
-// and they pop the cycles of all words where two words alone show that a tree is given up.
+// Where registers are the faster way. They hold several short trees, so they are slower for one
+// short tree. They pop all cycles at once, which is wasted on a longer tree that two words alone
+// make exceed its limits.
 static bool registers_are_faster(const PopRequest& request) {
   constexpr int kMostAlone = 7;
   constexpr int kMostGivenUp = 15;

@@ -45,7 +45,8 @@ enum class PopWay : std::uint8_t {
   kFastest,      ///< The faster of the next two for so many words and trees.
   kInRegisters,  ///< All cycles at once, in rounds; kSingly where the processor cannot.
   kSingly,       ///< One cycle after the other.
-  kGiveUp        ///< As is fastest where trees exceed their limits, as those before did.
+  /// The faster way for trees that will probably exceed their limits, because those before did.
+  kGiveUp
 };
 
 inline constexpr std::int32_t kLongCycles = -1;

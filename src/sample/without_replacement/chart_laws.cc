@@ -99,7 +99,7 @@ void ChartLaws<T>::read_heads(const std::int32_t* heads) {
   }
 }
 
-// The alternative of the next cell that the tree has which was read.
+// The alternative of the next cell that the tree in read_ takes.
 template <typename T>
 int ChartLaws<T>::choice_read() const {
   const ChartCell& cell = pending_.back();

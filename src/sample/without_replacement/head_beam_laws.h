@@ -25,7 +25,7 @@ class HeadBeamLaws {
 
   /// Begins with the empty prefix, and returns the first level.
   int start(const Conditionals& conditionals, Scratch& scratch);
-  /// A level that there is not.
+  /// The number of a level that does not exist.
   int level_beyond() const { return conditionals_->n() + 1; }
   /// Prepares the laws of a level's prefixes. False if there is no such level: the prefixes are
   /// trees.

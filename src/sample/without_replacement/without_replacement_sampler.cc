@@ -147,8 +147,9 @@ double WithoutReplacementSampler::State::log_left(detail::Scratch& scratch) {
   return decider->log_left(sampled, scratch);
 }
 
-// The tree of the next attempt. Several are sampled at once, which takes less time for each; who
-// asks for few trees does not wait for many.
+// The tree of the next attempt. Several are sampled at once, which takes less time for each.
+// Their number grows with the attempts so far, so a caller who wants few trees does not pay for
+// many.
 const std::int32_t* WithoutReplacementSampler::State::next_attempt(Workspace& workspace) {
   constexpr std::uint32_t kMostAhead = 16;
   const auto n = static_cast<std::size_t>(data->table.n);

@@ -23,7 +23,7 @@ TEST_F(Labeled, DecodedTreesHaveTheirBestLabels) {
     std::vector<BestTrees> ranked(d.size());
     d.argmax(top.out());
     d.mbr(risk.out());
-    d.kbest(4, ranked, true);
+    d.kbest(4, true, ranked);
     EXPECT_TRUE(top.gaps_untouched() && risk.gaps_untouched());
     for (std::size_t b = 0; b < d.size(); ++b) {
       if (!Sentences::outcome(b).ok()) {

@@ -280,7 +280,7 @@ TEST(DependencyTrees, RefusesOutputsThatDoNotHaveOneEntryPerSentence) {
                 [&] { d.sample_without_replacement(1, {}, samples); });
   expect_misuse("argmax", [&] { d.argmax(trees); });
   expect_misuse("mbr", [&] { d.mbr(trees); });
-  expect_misuse("kbest", [&] { d.kbest(1, best); });
+  expect_misuse("kbest", [&] { d.kbest(1, false, best); });
   // Labels cannot be asked for where there are none.
   expect_misuse("sample", [&] { d.sample(1, {}, labeled); });
   expect_misuse("argmax", [&] { d.argmax(labeled); });

@@ -131,8 +131,8 @@ TEST_P(Interrupted, KBest) {
   for (const bool log_prob : {false, true}) {
     DependencyTrees d(pool_, std::vector<ScoreView>(2, ScoreView(problem.scores.data(), 30)));
     std::vector<BestTrees> out(2);
-    expect_interrupted([&] { d.kbest(std::size_t{1} << 40, out, log_prob); });
-    d.kbest(3, out, log_prob);
+    expect_interrupted([&] { d.kbest(std::size_t{1} << 40, log_prob, out); });
+    d.kbest(3, log_prob, out);
     EXPECT_EQ(out[1].heads, kbest(ScoreView(problem.scores.data(), 30), 3).heads);
   }
 }

@@ -323,7 +323,7 @@ Question kbest_question(bool with_log_prob) {
           [=](DependencyTrees& d, std::vector<Row>& rows) {
             std::vector<BestTrees> out(d.size());
             for (BestTrees& best : out) best.score.resize(9);
-            const std::vector<Outcome> outcomes = d.kbest(kTrees, out, with_log_prob);
+            const std::vector<Outcome> outcomes = d.kbest(kTrees, with_log_prob, out);
             for (std::size_t b = 0; b < d.size(); ++b) {
               EXPECT_EQ(out[b].n, d.n(b));
               rows[b] = row_of_best(out[b]);

@@ -195,7 +195,7 @@ TEST(Eliminate, PivotsAheadOfTheirRowsDoNotUnderflow) {
   });
 }
 
-// A chain that is climbed at 2^-100 a word, with leaves that fix the order: the factors are exact
+// A chain that is climbed at 2^-100 per word, with leaves that fix the order: the factors are exact
 // in double, but the gradient of the forbidden ROOT edges is beyond it.
 TEST(Eliminate, RootMarginalsOfWhatIsNotTame) {
   std::vector<Edge> edges{{0, 1, 0}};

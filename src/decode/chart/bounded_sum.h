@@ -7,12 +7,12 @@ namespace taproot::detail {
 
 /// A sum of doubles in two doubles, with a bound on what it has lost. For scores from float32, and
 /// for most from float64, it has lost nothing, and then comparisons are exact.
-struct DoubleDouble {
+struct BoundedSum {
   double high = 0;
   double low = 0;
   double lost = 0;
 
-  friend DoubleDouble operator+(const DoubleDouble& a, const DoubleDouble& b) {
+  friend BoundedSum operator+(const BoundedSum& a, const BoundedSum& b) {
     const Sum highs = sum(a.high, b.high);
     const Sum lows = sum(a.low, b.low);
     const Sum middle = sum(highs.rest, lows.value);
@@ -22,8 +22,8 @@ struct DoubleDouble {
     const bool exact = here == 0 && a.lost == 0 && b.lost == 0;
     return {result.value, result.rest, exact ? 0.0 : 1.0001 * (a.lost + b.lost + here)};
   }
-  friend DoubleDouble operator-(const DoubleDouble& a, const DoubleDouble& b) {
-    return a + DoubleDouble{-b.high, -b.low, b.lost};
+  friend BoundedSum operator-(const BoundedSum& a, const BoundedSum& b) {
+    return a + BoundedSum{-b.high, -b.low, b.lost};
   }
 
   /// Whether the sign of the number is certain.
