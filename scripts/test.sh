@@ -78,10 +78,27 @@ run_tests tbb -L unit_test
 done_with TBB
 
 section "Address and undefined-behavior sanitizers"
-build dev unit_test property_test cli_test # The laws of samples need many trees, and no other code.
+# The laws of samples need many trees, and no other code.
+build dev unit_test property_test cli_test factor_fuzz reader_fuzz
 # Charts of 300 words run no other code than those of a hundred, and take ten times as long.
 run_tests dev -L '^(unit_test|property_test|cli_test)$' -E 'ThreeHundredWords$'
 done_with "address and undefined behavior"
+
+section "Fuzzing, 15 seconds for each target"
+fuzz() { # fuzz TARGET: fails with the end of its output if the target finds something.
+  local log=build/dev/$1.log
+  if ! build/dev/tests/"$1" -max_total_time=15 -seed=1 -max_len=1500 -print_final_stats=1 \
+    -artifact_prefix=build/dev/ >"$log" 2>&1; then
+    tail -n 60 "$log" >&2
+    return 1
+  fi
+  echo "$1: $(grep number_of_executed_units "$log")"
+}
+fuzz factor_fuzz &
+factor=$!
+fuzz reader_fuzz || die "reader_fuzz found something"
+wait $factor || die "factor_fuzz found something"
+done_with fuzzing
 
 section "Thread sanitizer, on the tests that use threads"
 build tsan unit_test
@@ -98,23 +115,6 @@ else
   echo "SKIPPED, not compiled: $nvcc"
 fi
 done_with CUDA
-
-section "Fuzzing, 15 seconds for each target"
-build fuzz factor_fuzz reader_fuzz
-fuzz() { # fuzz TARGET: fails with the end of its output if the target finds something.
-  local log=build/fuzz/$1.log
-  if ! build/fuzz/tests/"$1" -max_total_time=15 -seed=1 -max_len=1500 -print_final_stats=1 \
-    -artifact_prefix=build/fuzz/ >"$log" 2>&1; then
-    tail -n 60 "$log" >&2
-    return 1
-  fi
-  echo "$1: $(grep number_of_executed_units "$log")"
-}
-fuzz factor_fuzz &
-factor=$!
-fuzz reader_fuzz || die "reader_fuzz found something"
-wait $factor || die "factor_fuzz found something"
-done_with fuzzing
 
 section "Experiments, in short"
 PYTHON=$PWD/build/python/environment/bin/python scripts/reproduce.sh --quick

@@ -33,7 +33,7 @@ WITH = {
     "multi": ["auto", "elimination", "wilson", "colbourn"],
 }
 CASES = [(root, name) for root, names in WITH.items() for name in names]
-DISTINCT = [(root, name) for root in WITH for name in ("auto", "trie", "beam", "list")]
+WITHOUT_REPLACEMENT = [(root, name) for root in WITH for name in ("auto", "trie", "beam", "list")]
 DRAWS = 100_000
 REPEATS = 40_000
 
@@ -132,7 +132,7 @@ def test_sample_over_sentences(root: str, algorithm: str) -> None:
     p = np.bincount(few, trees.p)
     for first, second in [(heads[0], heads[1]), (heads[0, :-1], heads[0, 1:])]:
         pairs = few[trees.index(first)] * 6 + few[trees.index(second)]
-        # Neighbours overlap: every other pair, so that pairs are independent.
+        # Neighbors overlap: every other pair, so that pairs are independent.
         step = 1 if first is heads[0] else 2
         assert chi_square_p(np.outer(p, p), np.bincount(pairs[::step], minlength=36)) > FALSE_ALARM
 
@@ -204,7 +204,7 @@ def test_labeled_sample(root: str, algorithm: str) -> None:
         assert chi_square_p(law, np.bincount(codes, minlength=law.size)) < FALSE_ALARM
 
 
-@pytest.mark.parametrize(("root", "algorithm"), DISTINCT)
+@pytest.mark.parametrize(("root", "algorithm"), WITHOUT_REPLACEMENT)
 def test_labeled_sample_without_replacement(root: str, algorithm: str) -> None:
     """Different trees, with labels drawn given the tree: for every tree of the pair."""
     scores, label_scores = labeled_problem()
@@ -251,7 +251,7 @@ def wrong_pairs(trees: Enumeration) -> np.ndarray:
     return out
 
 
-@pytest.mark.parametrize(("root", "algorithm"), DISTINCT)
+@pytest.mark.parametrize(("root", "algorithm"), WITHOUT_REPLACEMENT)
 def test_ordered_pairs(root: str, algorithm: str) -> None:
     trees = Enumeration(SMALL, root)
     s = distinct(root, algorithm, 3)
@@ -279,7 +279,7 @@ def test_wrong_pairs_are_noticed(root: str) -> None:
         assert pair_p(trees, drawn[0], drawn[other, np.arange(REPEATS)]) < FALSE_ALARM
 
 
-@pytest.mark.parametrize(("root", "algorithm"), DISTINCT)
+@pytest.mark.parametrize(("root", "algorithm"), WITHOUT_REPLACEMENT)
 def test_inclusion(root: str, algorithm: str) -> None:
     trees = Enumeration(SMALL, root)
     s = distinct(root, algorithm, 3)
@@ -291,7 +291,7 @@ def test_inclusion(root: str, algorithm: str) -> None:
     assert shares_p(inclusion(trees.p, 2), wrong, REPEATS) < FALSE_ALARM
 
 
-@pytest.mark.parametrize(("root", "algorithm"), DISTINCT)
+@pytest.mark.parametrize(("root", "algorithm"), WITHOUT_REPLACEMENT)
 def test_gumbels(root: str, algorithm: str) -> None:
     trees = Enumeration(SMALL, root)
     s = distinct(root, algorithm, 3)
@@ -312,7 +312,7 @@ def test_gumbels(root: str, algorithm: str) -> None:
     assert chi_square_p(np.outer(p, [0.5, 0.5]), np.bincount(order[index] * 2 + upper, minlength=8)) > FALSE_ALARM
 
 
-@pytest.mark.parametrize(("root", "algorithm"), DISTINCT)
+@pytest.mark.parametrize(("root", "algorithm"), WITHOUT_REPLACEMENT)
 def test_gumbels_of_all_trees(root: str, algorithm: str) -> None:
     """When all trees are drawn, the Gumbels of all, less their log-probabilities, are standard ones and independent."""
     scores = make_scores(3, ((0, 3), (1, 2)))
@@ -335,7 +335,7 @@ def test_gumbels_of_all_trees(root: str, algorithm: str) -> None:
     assert min(uniform_p(np.exp(-np.exp(-values))) for values in of_tree) < FALSE_ALARM
 
 
-@pytest.mark.parametrize(("root", "algorithm"), DISTINCT)
+@pytest.mark.parametrize(("root", "algorithm"), WITHOUT_REPLACEMENT)
 def test_horvitz_thompson(root: str, algorithm: str) -> None:
     trees = Enumeration(SMALL, root)
     s = distinct(root, algorithm, 3)
@@ -405,7 +405,7 @@ def test_iterator_to_the_end(root: str, algorithm: str) -> None:
     assert log_sum_exp([tree.log_prob for tree in found]) == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.parametrize(("root", "algorithm"), DISTINCT)
+@pytest.mark.parametrize(("root", "algorithm"), WITHOUT_REPLACEMENT)
 def test_exhausted(root: str, algorithm: str) -> None:
     trees = Enumeration(make_scores(3) * 0.5, root)
     d = DependencyTrees(trees.scores, root=root)

@@ -89,7 +89,7 @@ Draw with_replacement(const Factorization& f, const Function& value) {
   };
 }
 
-Draw without_replacement(law::WithoutReplacementDraws& draws, const Function& value) {
+Draw without_replacement(law::WithoutReplacementSamples& draws, const Function& value) {
   return [&draws, value](std::uint32_t s, Sampled& run) {
     const WithoutReplacementSample& sample = draws(s, kTrees);
     run = {{}, sample.log_prob, sample.kappa};
@@ -105,7 +105,7 @@ TEST_P(Intervals, HoldTheExpectationAsOftenAsTheySay) {
   const double sigma = GetParam();
   const Problem problem = sigma == 0 ? oracle::uniform(5) : oracle::gaussian(5, sigma, 3);
   const Trees trees = oracle::all_trees(problem, Root::kSingle);
-  law::WithoutReplacementDraws draws(problem, Root::kSingle, TreeFamily::kAll,
+  law::WithoutReplacementSamples draws(problem, Root::kSingle, TreeFamily::kAll,
                                      WithoutReplacementAlgorithm::kAuto);
   const std::vector<std::pair<std::string, Function>> functions{{"depth", depth},
                                                                 {"length", total_length}};
@@ -171,7 +171,7 @@ TEST(EventIntervals, HoldAsOftenAsTheySayOnAverage) {
   for (const double sigma : {1.0, 2.0, 3.0}) {
     const Problem problem = oracle::gaussian(5, sigma, 3);
     const Trees trees = oracle::all_trees(problem, Root::kSingle);
-    law::WithoutReplacementDraws draws(problem, Root::kSingle, TreeFamily::kAll,
+    law::WithoutReplacementSamples draws(problem, Root::kSingle, TreeFamily::kAll,
                                        WithoutReplacementAlgorithm::kAuto);
     std::vector<Samples> with;
     std::vector<Samples> without;
@@ -228,7 +228,7 @@ TEST(EventIntervals, HoldAsOftenAsTheySayOnAverage) {
 TEST(WrongIntervals, AreRejected) {
   const Problem problem = oracle::gaussian(5, 2, 3);
   const Trees trees = oracle::all_trees(problem, Root::kSingle);
-  law::WithoutReplacementDraws draws(problem, Root::kSingle, TreeFamily::kAll,
+  law::WithoutReplacementSamples draws(problem, Root::kSingle, TreeFamily::kAll,
                                      WithoutReplacementAlgorithm::kAuto);
   const Coverage wrong = measure(trees, depth, [&](std::uint32_t s, Sampled& run) {
     without_replacement(draws, depth)(s, run);

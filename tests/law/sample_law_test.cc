@@ -91,7 +91,7 @@ struct Case {
 
 class ExactSamplers : public testing::TestWithParam<Case> {};
 
-TEST_P(ExactSamplers, DrawFromTheLaw) {
+TEST_P(ExactSamplers, SampleFromTheLaw) {
   const auto& [algorithm, root, family] = GetParam();
   int tested = 0;
   for (const auto& [name, problem] : graphs()) {
@@ -106,7 +106,7 @@ TEST_P(ExactSamplers, DrawFromTheLaw) {
 }
 
 // One possible tree: no statistics needed.
-TEST_P(ExactSamplers, DrawTheOnlyTree) {
+TEST_P(ExactSamplers, SampleTheOnlyTree) {
   const auto& [algorithm, root, family] = GetParam();
   const int n = 5;
   Problem chain{n, std::vector<double>(36, kForbidden)};
@@ -224,7 +224,7 @@ TEST(WilsonReject, IsExactWhateverTheWeightOfRoot) {
 }
 
 // Drawn by its weight, a word that reaches no other would be a root without a tree.
-TEST(WrongSamplers, WilsonRcDrawsPossibleRootsOnly) {
+TEST(WrongSamplers, WilsonRcSamplesPossibleRootsOnly) {
   const double x = kForbidden;
   const Problem problem{2, {x, 0, 5, x, x, 0, x, x, x}};  // ROOT -> 1, ROOT -> 2, 1 -> 2.
   const TreeCounts counts = count_trees(problem, Root::kSingle, {Algorithm::kWilsonRc, 1, 0}, 100);

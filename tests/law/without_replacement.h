@@ -185,9 +185,9 @@ inline oracle::Problem few_choices(int n, double sigma, std::uint64_t seed, Tree
 }
 
 /// Samples of one problem by one algorithm; number `sentence` is independent of the others.
-class WithoutReplacementDraws {
+class WithoutReplacementSamples {
  public:
-  WithoutReplacementDraws(const oracle::Problem& problem, oracle::Root root, TreeFamily family,
+  WithoutReplacementSamples(const oracle::Problem& problem, oracle::Root root, TreeFamily family,
                           WithoutReplacementAlgorithm algorithm, std::uint64_t seed = 17)
       : f_(factored(problem, root, family)), options_{.algorithm = algorithm, .seed = seed} {}
 

@@ -12,7 +12,7 @@ namespace {
 
 using law::kAlpha;
 using law::Trees;
-using law::WithoutReplacementDraws;
+using law::WithoutReplacementSamples;
 using oracle::Problem;
 
 constexpr std::size_t kAll = std::size_t{1} << 30;
@@ -24,7 +24,7 @@ class WithoutReplacementExhaustion : public testing::TestWithParam<law::WithoutR
     const auto& [algorithm, root, family] = GetParam();
     const std::vector<Tree> trees = law::allowed_trees(problem, root, family);
     if (trees.empty()) return;
-    WithoutReplacementDraws draws(problem, root, family, algorithm);
+    WithoutReplacementSamples draws(problem, root, family, algorithm);
     const WithoutReplacementSample& sample = draws(1, kAll);
     if (algorithm == WithoutReplacementAlgorithm::kList &&
         sample.status == Status::kNumericalLoss) {
@@ -94,7 +94,7 @@ TEST_P(WithoutReplacementExhaustion, HasTheLawOfTheFirstAndTheLast) {
       first_expected.push_back(kSamples * trees[t].second);
       last_expected.push_back(kSamples * (1 - pi[t]));
     }
-    WithoutReplacementDraws draws(problem, root, family, algorithm);
+    WithoutReplacementSamples draws(problem, root, family, algorithm);
     for (std::uint32_t s = 0; s < kSamples; ++s) {
       const WithoutReplacementSample& sample = draws(s, kAll);
       ASSERT_EQ(sample.size(), trees.size());

@@ -15,7 +15,7 @@ namespace {
 
 using law::kAlpha;
 using law::Trees;
-using law::WithoutReplacementDraws;
+using law::WithoutReplacementSamples;
 using oracle::Problem;
 
 constexpr std::uint32_t kSamples = 20000;
@@ -48,7 +48,7 @@ TEST_P(WithoutReplacementGumbels, AreThoseOfAllTrees) {
   const auto& [algorithm, root, family] = GetParam();
   for (const auto& problem : {oracle::gaussian(4, 1.5, 31), oracle::attractor_pairs(4, 3, 32)}) {
     const auto all = perturb_all(law::trees_of(problem, root, family), 6);
-    WithoutReplacementDraws draws(problem, root, family, algorithm);
+    WithoutReplacementSamples draws(problem, root, family, algorithm);
     for (const std::size_t k : {2U, 5U}) {
       std::vector<double> first, last, kappa;
       for (std::uint32_t s = 0; s < kSamples; ++s) {
@@ -75,7 +75,7 @@ TEST_P(WithoutReplacementGumbels, AreIndependentOfTheFirstTree) {
   const Trees trees = law::trees_of(problem, root, family);
   const auto best = std::max_element(
       trees.begin(), trees.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  WithoutReplacementDraws draws(problem, root, family, algorithm);
+  WithoutReplacementSamples draws(problem, root, family, algorithm);
   std::vector<double> of_best, of_others;
   for (std::uint32_t s = 0; s < kSamples; ++s) {
     const WithoutReplacementSample& sample = draws(s, 1);
@@ -101,7 +101,7 @@ double expected_agreement(const Trees& trees, const Tree& reference) {
 }
 
 // Estimates of the agreement from samples of k trees.
-std::vector<double> estimates(WithoutReplacementDraws& draws, std::size_t k, const Tree& reference,
+std::vector<double> estimates(WithoutReplacementSamples& draws, std::size_t k, const Tree& reference,
                               bool normalized, std::uint32_t samples) {
   std::vector<double> result;
   std::vector<double> values;
@@ -121,7 +121,7 @@ std::vector<double> estimates(WithoutReplacementDraws& draws, std::size_t k, con
 TEST_P(WithoutReplacementGumbels, MakeWeightsThatSumToOneOnAverage) {
   const auto& [algorithm, root, family] = GetParam();
   for (const auto& problem : {oracle::gaussian(4, 1.5, 33), oracle::attractor_pairs(4, 3, 34)}) {
-    WithoutReplacementDraws draws(problem, root, family, algorithm);
+    WithoutReplacementSamples draws(problem, root, family, algorithm);
     for (const std::size_t k : {2U, 3U, 5U}) {
       std::vector<double> sums;
       for (std::uint32_t s = 0; s < kSamples; ++s) {
@@ -145,7 +145,7 @@ TEST_P(WithoutReplacementGumbels, MakeUnbiasedEstimates) {
   const Problem problem = oracle::gaussian(4, 1.5, 35);
   const Trees trees = law::trees_of(problem, root, family);
   const Tree reference = trees[trees.size() / 2].first;
-  WithoutReplacementDraws draws(problem, root, family, algorithm);
+  WithoutReplacementSamples draws(problem, root, family, algorithm);
   for (const std::size_t k : {2U, 5U, 10U}) {
     const auto values = estimates(draws, k, reference, false, kSamples);
     EXPECT_LT(std::abs(law::standard_errors(values, expected_agreement(trees, reference))),
@@ -166,7 +166,7 @@ TEST(NormalizedEstimates, LoseTheirBiasWithMoreTrees) {
         std::max_element(trees.begin(), trees.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     const double exact = expected_agreement(trees, best->first);
-    WithoutReplacementDraws draws(problem, root, TreeFamily::kAll,
+    WithoutReplacementSamples draws(problem, root, TreeFamily::kAll,
                                   WithoutReplacementAlgorithm::kAuto);
     double last = HUGE_VAL;
     for (const std::size_t k : {2U, 8U, 30U}) {

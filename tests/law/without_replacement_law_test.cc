@@ -12,7 +12,7 @@ namespace {
 
 using law::kAlpha;
 using law::Trees;
-using law::WithoutReplacementDraws;
+using law::WithoutReplacementSamples;
 using oracle::Problem;
 
 class WithoutReplacementLaw : public testing::TestWithParam<law::WithoutReplacementCase> {
@@ -25,7 +25,7 @@ class WithoutReplacementLaw : public testing::TestWithParam<law::WithoutReplacem
     ASSERT_GE(k, 2U);
     const law::TreeIndex index(trees);
     law::OrderedCounts counts(trees, k);
-    WithoutReplacementDraws draws(problem, root, family, algorithm);
+    WithoutReplacementSamples draws(problem, root, family, algorithm);
     for (std::uint32_t s = 0; s < samples; ++s) counts.add(indices(draws(s, k), index));
     EXPECT_GT(counts.p_value(), kAlpha);
   }
@@ -40,7 +40,7 @@ class WithoutReplacementLaw : public testing::TestWithParam<law::WithoutReplacem
     for (const double p : pi) sum += p;
     ASSERT_NEAR(sum, static_cast<double>(k), 1e-6);
     std::vector<double> counts(trees.size() + 1);
-    WithoutReplacementDraws draws(problem, root, family, algorithm);
+    WithoutReplacementSamples draws(problem, root, family, algorithm);
     for (std::uint32_t s = 0; s < samples; ++s) {
       const WithoutReplacementSample& sample = draws(s, k);
       ASSERT_EQ(sample.size(), k);

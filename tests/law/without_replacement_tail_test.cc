@@ -13,7 +13,7 @@ namespace {
 
 using law::kAlpha;
 using law::Trees;
-using law::WithoutReplacementDraws;
+using law::WithoutReplacementSamples;
 using oracle::Problem;
 
 // Every tree allowed, sorted by its heads, with its weight relative to the heaviest: the sum of a
@@ -73,7 +73,7 @@ class WithoutReplacementTail : public testing::TestWithParam<law::WithoutReplace
     const auto& [algorithm, root, family] = GetParam();
     const Weighed all(problem, root, family);
     const double total = all.log_sum([](std::size_t) { return true; });
-    WithoutReplacementDraws draws(problem, root, family, algorithm);
+    WithoutReplacementSamples draws(problem, root, family, algorithm);
     std::mt19937_64 random(103);
     std::uniform_real_distribution<double> uniform;
     std::vector<double> places;
@@ -127,7 +127,7 @@ TEST_P(WithoutReplacementTail, HasTheLawAfterAFewTrees) {
     const law::TreeIndex index(tail);
     law::OrderedCounts counts(tail, 2);
     std::vector<double> kappas, fifth;
-    WithoutReplacementDraws draws(problem, root, family, algorithm);
+    WithoutReplacementSamples draws(problem, root, family, algorithm);
     for (std::uint32_t s = 0; s < 20000; ++s) {
       const WithoutReplacementSample& sample = draws(s, 6);
       ASSERT_EQ(sample.size(), 6U);
@@ -144,7 +144,7 @@ TEST_P(WithoutReplacementTail, HasTheLawAfterAFewTrees) {
   }
 }
 
-TEST_P(WithoutReplacementTail, HasTheLawWhateverWasDrawn) {
+TEST_P(WithoutReplacementTail, HasTheLawWhateverWasSampled) {
   // Four words have 30 projective trees with one root, too few for a tail of several.
   const int n = GetParam().family == TreeFamily::kProjective ? 5 : 4;
   for (const std::uint64_t seed : {1U, 4U}) {

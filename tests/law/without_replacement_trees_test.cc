@@ -13,7 +13,7 @@
 namespace taproot {
 namespace {
 
-using law::WithoutReplacementDraws;
+using law::WithoutReplacementSamples;
 using oracle::Problem;
 
 constexpr std::size_t kTrees = 50;
@@ -41,7 +41,7 @@ TEST_P(WithoutReplacementTrees, AreTreesAndDistinct) {
   for (const auto& [label, problem] : graphs()) {
     SCOPED_TRACE(label);
     if (!factored(problem, root, family).outcome().ok()) continue;
-    WithoutReplacementDraws draws(problem, root, family, algorithm);
+    WithoutReplacementSamples draws(problem, root, family, algorithm);
     for (std::uint32_t s = 0; s < 10; ++s) {
       const WithoutReplacementSample& sample = draws(s, kTrees);
       if (sample.status == Status::kNumericalLoss) {
@@ -81,7 +81,7 @@ struct Summary {
 Summary summarize(const Problem& problem, oracle::Root root, TreeFamily family,
                   WithoutReplacementAlgorithm algorithm, std::uint32_t samples) {
   // Its own seed: the first tree of auto would be that of others.
-  WithoutReplacementDraws draws(problem, root, family, algorithm,
+  WithoutReplacementSamples draws(problem, root, family, algorithm,
                                 100 + static_cast<std::uint64_t>(algorithm));
   Summary summary;
   for (std::uint32_t s = 0; s < samples; ++s) {

@@ -130,9 +130,9 @@ Verdict judge_beam(BeamFault fault, const Where& where) {
   return verdict;
 }
 
-class WrongDistinct : public testing::TestWithParam<Where> {};
+class WrongWithoutReplacement : public testing::TestWithParam<Where> {};
 
-TEST_P(WrongDistinct, TheRightBeamPasses) {
+TEST_P(WrongWithoutReplacement, TheRightBeamPasses) {
   const Verdict verdict = judge_beam(BeamFault::kNone, GetParam());
   EXPECT_GT(verdict.order, kAlpha);
   EXPECT_GT(verdict.gumbel, kAlpha);
@@ -140,12 +140,12 @@ TEST_P(WrongDistinct, TheRightBeamPasses) {
 }
 
 // A prefix that is out of the beam takes its trees along, although theirs may be larger.
-TEST_P(WrongDistinct, ABeamWithoutTruncationIsRejected) {
+TEST_P(WrongWithoutReplacement, ABeamWithoutTruncationIsRejected) {
   EXPECT_LT(judge_beam(BeamFault::kNoTruncation, GetParam()).order, kAlpha);
 }
 
 // The order is right, the Gumbels are not, and with them every estimate.
-TEST_P(WrongDistinct, ABeamWhoseRootIsFixedIsRejected) {
+TEST_P(WrongWithoutReplacement, ABeamWhoseRootIsFixedIsRejected) {
   const Verdict verdict = judge_beam(BeamFault::kRootAtZero, GetParam());
   EXPECT_GT(verdict.order, kAlpha);
   EXPECT_LT(verdict.gumbel, kAlpha);
@@ -183,7 +183,7 @@ std::vector<std::size_t> draw_trie(const TwoLevels& two, std::size_t k, TrieFaul
   return drawn;
 }
 
-TEST_P(WrongDistinct, TriesThatForgetAreRejected) {
+TEST_P(WrongWithoutReplacement, TriesThatForgetAreRejected) {
   const Trees trees =
       law::trees_of(oracle::gaussian(4, 1.5, 92), GetParam().root, GetParam().family);
   const TwoLevels two(trees);
@@ -202,11 +202,11 @@ TEST_P(WrongDistinct, TriesThatForgetAreRejected) {
 }
 
 // One sample in five sorted by probability is enough.
-TEST_P(WrongDistinct, ASortedSampleIsRejected) {
+TEST_P(WrongWithoutReplacement, ASortedSampleIsRejected) {
   const auto problem = oracle::gaussian(4, 1.5, 93);
   const Trees trees = law::trees_of(problem, GetParam().root, GetParam().family);
   const law::TreeIndex index(trees);
-  law::WithoutReplacementDraws draws(problem, GetParam().root, GetParam().family,
+  law::WithoutReplacementSamples draws(problem, GetParam().root, GetParam().family,
                                      WithoutReplacementAlgorithm::kAuto);
   for (const std::uint32_t every : {0U, 5U}) {
     law::OrderedCounts counts(trees, kPair);
@@ -223,7 +223,7 @@ TEST_P(WrongDistinct, ASortedSampleIsRejected) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, WrongDistinct,
+INSTANTIATE_TEST_SUITE_P(All, WrongWithoutReplacement,
                          testing::Values(Where{Root::kSingle, TreeFamily::kAll},
                                          Where{Root::kMulti, TreeFamily::kAll},
                                          Where{Root::kSingle, TreeFamily::kProjective},

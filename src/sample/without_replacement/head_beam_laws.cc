@@ -66,6 +66,7 @@ bool HeadBeamLaws<T>::begin_level(int level, std::size_t states) {
 
 template <typename T>
 void HeadBeamLaws<T>::write_heads(std::span<std::int32_t> states, std::int32_t* out) const {
+  if (states.empty()) return;  // `out` may be null then.
   const Conditionals& c = *conditionals_;
   // Going level by level for all trees keeps many independent memory accesses under way.
   for (int level = c.n() + 1; level > 1; --level) {

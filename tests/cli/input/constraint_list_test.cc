@@ -78,7 +78,7 @@ TEST_F(InputFiles, BrokenFilesOfConstraints) {
       {"0 roots 1,x\n", "expected the numbers of words"},
   };
   for (const auto& [text, fragment] : cases) {
-    const std::string said = message([&] {
+    const std::string said = message([&, text = text] {
       ConstraintList list;
       list.read(write("c.txt", text));
     });

@@ -324,7 +324,7 @@ TEST(Uniform, PairsOfDrawsAreIndependent) {
   EXPECT_TRUE(is_flat(counts));
 }
 
-TEST(Uniform, FirstDrawsOfNeighbouringStreamsAreIndependent) {
+TEST(Uniform, FirstDrawsOfNeighboringStreamsAreIndependent) {
   std::vector<double> by_sample;
   std::vector<double> by_sentence;
   for (std::uint32_t i = 0; i < kDraws; ++i) {

@@ -134,7 +134,7 @@ TEST(Wide, CancelsExactly) {
     const double x = 1 + stream.uniform();
     const std::int64_t exponent = random_exponent(stream, 5000);
     const Wide a(x, exponent);
-    const Wide b(std::nextafter(x, 0.0), exponent);  // Neighbours, at 1 also across a binade.
+    const Wide b(std::nextafter(x, 0.0), exponent);  // Neighbors, at 1 also across a binade.
     EXPECT_EQ(value_of(a - b), value_of(a) - value_of(b));
     EXPECT_FALSE((a - b).is_zero());
     EXPECT_TRUE((a - a).is_zero());

@@ -318,7 +318,7 @@ TEST(Argmax, ReadsAnyStridesAndFloats) {
   EXPECT_EQ(argmax(ScoreView(transposed.data(), n, 1, 14)).heads, expected);
 }
 
-TEST(Mbr, MaximisesTheExpectedNumberOfRightHeads) {
+TEST(Mbr, MaximizesTheExpectedNumberOfRightHeads) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Problem problem =
         seed % 3 == 0 ? oracle::near_empty_columns(5, seed) : oracle::gaussian(5, 1.5, seed);

@@ -82,7 +82,7 @@ TEST(Sampler, TreesDependOnSeedSentenceAndSampleAlone) {
 }
 
 // Whatever the weights, what comes out is a tree under the root rule, of allowed edges.
-TEST(Sampler, DrawsValidTreesOfEveryFamily) {
+TEST(Sampler, SamplesValidTreesOfEveryFamily) {
   const std::vector<Problem> problems{
       oracle::uniform(1),          oracle::uniform(40),
       oracle::gaussian(2, 1, 1),   oracle::gaussian(17, 1, 2),

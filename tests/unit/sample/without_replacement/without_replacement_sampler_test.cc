@@ -126,7 +126,7 @@ TEST(WithoutReplacementSampler, MayBeStopped) {
   }
 }
 
-TEST(WithoutReplacementSampler, AutoDrawsTheTreesOfSampleWithoutRepeats) {
+TEST(WithoutReplacementSampler, AutoSamplesTheTreesOfSampleWithoutRepeats) {
   const Factorization f = factored(oracle::gaussian(20, 1, 2), Root::kSingle);
   const std::vector<Tree> repeated = sample(f, 40, {Algorithm::kAuto, 9, 0});
   const WithoutReplacementSample distinct =
@@ -328,7 +328,7 @@ TEST(WithoutReplacementSampler, WorksOnLongAndHardSentences) {
 }
 
 // Trees are the same on every instruction set; Gumbels up to rounding.
-TEST(WithoutReplacementSampler, DrawsTheSameOnEveryTarget) {
+TEST(WithoutReplacementSampler, SamplesTheSameOnEveryTarget) {
   for (const int n : {12, 40}) {
     const Problem problem = oracle::gaussian(n, 2, 6);
     for (const WithoutReplacementAlgorithm algorithm : kAll) {
