@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "columns/answers.h"
@@ -122,11 +123,12 @@ SparseMarginals find_sparse_marginals(Rows& rows, double threshold) {
   const auto labels = static_cast<std::size_t>(std::max(1, rows.label_count()));
   // A probability of 0 is never an edge; the diagonal and column 0 are 0.
   const double least = std::max(threshold, std::numeric_limits<double>::denorm_min());
-  // Fresh pages would take a tenth of the time, so a thread that asks keeps its memory.
+  // Fresh pages would take a tenth of the time, so a thread that asks keeps its memory. It is taken
+  // out for the question, because a signal handler of Python may ask another one meanwhile.
   thread_local Column<double> kept_memory;
   thread_local Column<std::uint32_t> kept_cells;
-  Column<double>& memory = kept_memory;                // The pool's threads must not see their own.
-  Column<std::uint32_t>& cells_of_edges = kept_cells;  // With room for all cells of the matrices.
+  Column<double> memory = std::exchange(kept_memory, {});
+  Column<std::uint32_t> cells_of_edges = std::exchange(kept_cells, {});  // With room for all cells.
   std::vector<std::size_t> begins;  // Of the matrices, and of the room for their cells.
   std::vector<std::size_t> counts;
   std::vector<std::size_t> places;
@@ -176,6 +178,8 @@ SparseMarginals find_sparse_marginals(Rows& rows, double threshold) {
         });
       });
   found.offsets.fill(rows.size());
+  kept_memory = std::move(memory);
+  kept_cells = std::move(cells_of_edges);
   return found;
 }
 
