@@ -53,7 +53,9 @@ std::vector<Block> read_conllu(const std::string& path) {
   as_value_error([&] {
     const Released released;
     cli::WordReader reader(path, true);
-    for (cli::WordSentence sentence; reader.next(sentence);) sentences.push_back(sentence);
+    for (cli::WordSentence sentence; reader.next(sentence);) {
+      sentences.push_back(std::move(sentence));  // next() clears what is left.
+    }
   });
   std::vector<Block> blocks;
   for (cli::WordSentence& s : sentences) {
