@@ -114,7 +114,8 @@ void CudaDependencyTrees::Impl::compare(Impl& q, detail::Divergence kind, const 
   require(batch.root == q.batch.root, "the two batches differ in their root rule");
   require(batch.family == q.batch.family,
           "on a device, projective trees are compared with projective trees only: use the CPU");
-  ask(out != nullptr, function, on, [&] {
+  ask_with(q, out != nullptr, function, on, [&] {
+    if (&q != this) q.need_factors();
     with_marginals([&](const Batch& piece, const CudaEdges& marginals) {
       launch(
           [&](cuda::Arena& arena) {
@@ -136,29 +137,14 @@ void CudaDependencyTrees::Impl::compare(Impl& q, detail::Divergence kind, const 
   });
 }
 
-namespace {
-
-/// Asks q for its factors on the stream that p is about to use, and then p, with both locked.
-template <typename Impl>
-void ask_pair(Impl& p, Impl& q, detail::Divergence kind, const char* function, double* out,
-              void* stream) {
-  if (&p == &q) return p.compare(p, kind, function, out, stream);
-  q.ask(true, function, stream, [&] { q.need_factors(); });
-  p.compare(q, kind, function, out, stream);
-  // The next question to q waits for this one.
-  q.ask(true, function, stream, [] {});
-}
-
-}  // namespace
-
 void CudaDependencyTrees::cross_entropy(CudaDependencyTrees& q, double* out, void* stream) {
-  ask_pair(*impl_, *q.impl_, detail::Divergence::kCrossEntropy,
-           "CudaDependencyTrees::cross_entropy", out, stream);
+  impl_->compare(*q.impl_, detail::Divergence::kCrossEntropy, "CudaDependencyTrees::cross_entropy",
+                 out, stream);
 }
 
 void CudaDependencyTrees::kl_divergence(CudaDependencyTrees& q, double* out, void* stream) {
-  ask_pair(*impl_, *q.impl_, detail::Divergence::kRelativeEntropy,
-           "CudaDependencyTrees::kl_divergence", out, stream);
+  impl_->compare(*q.impl_, detail::Divergence::kRelativeEntropy,
+                 "CudaDependencyTrees::kl_divergence", out, stream);
 }
 
 }  // namespace taproot

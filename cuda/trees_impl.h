@@ -36,11 +36,20 @@ struct CudaDependencyTrees::Impl {
   /// work() with the device set, after all that was asked before, on whatever stream.
   template <typename Work>
   void ask(bool has_memory, const char* function, void* on, Work&& work) {
+    ask_with(*this, has_memory, function, on, work);
+  }
+
+  /// The same for work on two objects, with both locked: what is launched then reads both.
+  template <typename Work>
+  void ask_with(Impl& other, bool has_memory, const char* function, void* on, Work&& work) {
     detail::require(has_memory || batch.size == 0, function, "the memory for the answer is null");
     if (batch.size == 0) return;
-    const std::lock_guard lock(mutex);
+    std::unique_lock lock(mutex, std::defer_lock);
+    std::unique_lock of_other(other.mutex, std::defer_lock);
+    &other == this ? lock.lock() : std::lock(lock, of_other);
     const CurrentDevice current(engine->device);
     move_to(static_cast<cudaStream_t>(on));
+    other.move_to(static_cast<cudaStream_t>(on));
     work();
   }
 
