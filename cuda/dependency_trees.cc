@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Numbers of a batch in device memory.
-#include "cuda/family.h"
 #include "cuda/trees_impl.h"
 
 namespace taproot {
 
 using cuda::Batch;
-using cuda::kernels_of;
 
 namespace {
 
@@ -117,22 +115,19 @@ void CudaDependencyTrees::Impl::compare(Impl& q, detail::Divergence kind, const 
   ask_with(q, out != nullptr, function, on, [&] {
     if (&q != this) q.need_factors();
     with_marginals([&](const Batch& piece, const CudaEdges& marginals) {
-      launch(
-          [&](cuda::Arena& arena) {
-            cuda::DivergenceArgs args;
-            args.kind = kind;
-            args.p = piece;
-            args.q = slice(q.batch, piece.first, piece.size);
-            args.p_summary = slice(known.summary, piece);
-            args.q_summary = slice(q.known.summary, piece);
-            args.marginals = marginals;
-            args.out = out + piece.first;
-            kernels_of(batch.family).take_divergence_memory(arena, engine->limits, args);
-            return args;
-          },
-          [&](const cuda::DivergenceArgs& args) {
-            kernels_of(batch.family).divergence(args, stream);
-          });
+      cuda::DivergenceArgs args;
+      args.kind = kind;
+      args.p = piece;
+      args.q = slice(q.batch, piece.first, piece.size);
+      args.p_summary = slice(known.summary, piece);
+      args.q_summary = slice(q.known.summary, piece);
+      args.marginals = marginals;
+      args.out = out + piece.first;
+      const cuda::FamilyKernels& kernels = cuda::kernels_of(batch.family);
+      const cuda::DeviceBlock workspace = cuda::take_block(
+          engine->pool, stream,
+          [&](cuda::Arena& arena) { kernels.take_divergence_memory(arena, engine->limits, args); });
+      kernels.divergence(args, stream);
     });
   });
 }

@@ -31,6 +31,7 @@ InferenceArgs inference_args(const Batch& piece, const Known& known, const Wante
   InferenceArgs args;
   args.batch = piece;
   args.summary = slice(known.summary, piece);
+  args.eliminate = wanted.eliminate;
   args.reverse = wanted.reverse;
   const std::size_t first = piece.first - wanted.first;
   args.log_partition = cuda::slice_numbers(wanted.log_partition, first);
@@ -66,13 +67,12 @@ Cuda::Impl::~Impl() {
   if (host_stream != nullptr) cudaStreamDestroy(host_stream);
 }
 
-void Cuda::Impl::infer(const InferenceArgs& args, void* stream) {
+void Cuda::Impl::launch(const InferenceArgs& args, void* stream) {
   if (args.eliminate) eliminations.fetch_add(1, std::memory_order_relaxed);
   cuda::kernels_of(args.batch.family).infer(args, precision, limits, stream);
 }
 
-void Cuda::Impl::eliminate(const Batch& batch, const Known& known, const Wanted& wanted,
-                           void* stream) {
+void Cuda::Impl::infer(const Batch& batch, const Known& known, const Wanted& wanted, void* stream) {
   in_pieces(
       batch, stream,
       [&](Arena& arena, const Batch& piece) {
@@ -81,22 +81,7 @@ void Cuda::Impl::eliminate(const Batch& batch, const Known& known, const Wanted&
         cuda::kernels_of(batch.family).take_infer_memory(arena, limits, args);
         return args;
       },
-      [&](const Batch&, const InferenceArgs& args) { infer(args, stream); });
-}
-
-void Cuda::Impl::reverse(const Batch& batch, const Known& known, const Wanted& wanted,
-                         void* stream) {
-  in_pieces(
-      batch, stream,
-      [&](Arena& arena, const Batch& piece) {
-        InferenceArgs args = inference_args(piece, known, wanted);
-        args.eliminate = false;
-        args.reverse = true;
-        args.factors = slice(known.factors, piece);
-        cuda::kernels_of(batch.family).take_infer_memory(arena, limits, args);
-        return args;
-      },
-      [&](const Batch&, const InferenceArgs& args) { infer(args, stream); });
+      [&](const Batch&, const InferenceArgs& args) { launch(args, stream); });
 }
 
 void Cuda::Impl::hessian_product(const Batch& batch, const Known& known,
@@ -141,7 +126,7 @@ SampleQuestion Cuda::Impl::take_sample(Arena& arena, const Batch& piece, const K
 
 void Cuda::Impl::launch(const SampleQuestion& question, const Known& known, void* stream) {
   const cuda::SampleArgs& s = question.sample;
-  if (!known.has_factors()) infer(question.infer, stream);
+  if (!known.has_factors()) launch(question.infer, stream);
   cuda::launch_outcomes_of_factors(s.batch, question.infer.summary, s.summary.outcomes, stream);
   cuda::kernels_of(s.batch.family).sample(s, limits, stream);
 }

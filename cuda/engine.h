@@ -40,6 +40,7 @@ struct SampleQuestion {
 
 /// What an inference is to find, for whom.
 struct Wanted {
+  bool eliminate = true;  ///< Else the factors are kept already.
   bool reverse = false;
   CudaNumbers log_partition = {};
   CudaNumbers entropy = {};
@@ -58,13 +59,10 @@ struct Cuda::Impl {
   template <typename LayOut, typename Launch>
   void in_pieces(const cuda::Batch& batch, void* stream, LayOut&& lay_out, Launch&& launch);
 
-  /// Eliminates, and runs the reverse pass if wanted. Without kept factors it writes the summary
-  /// alone.
-  void eliminate(const cuda::Batch& batch, const cuda::Known& known, const cuda::Wanted& wanted,
-                 void* stream);
-  /// The reverse pass from kept factors.
-  void reverse(const cuda::Batch& batch, const cuda::Known& known, const cuda::Wanted& wanted,
-               void* stream);
+  /// Eliminates and runs the reverse pass, whichever is wanted. Without kept factors it writes the
+  /// summary alone.
+  void infer(const cuda::Batch& batch, const cuda::Known& known, const cuda::Wanted& wanted,
+             void* stream);
   void hessian_product(const cuda::Batch& batch, const cuda::Known& known,
                        const ConstCudaEdges& direction, const CudaEdges& out, void* stream);
   void sample(const cuda::Batch& batch, const cuda::Known& known, int k, std::uint64_t seed,
@@ -95,8 +93,8 @@ struct Cuda::Impl {
                                    const cuda::Known& known, int k, std::uint64_t seed,
                                    CudaOutcome* outcomes);
   void launch(const cuda::SampleQuestion& question, const cuda::Known& known, void* stream);
-  /// cuda::infer() in the Cuda's precision.
-  void infer(const cuda::InferenceArgs& args, void* stream);
+  /// In the Cuda's precision.
+  void launch(const cuda::InferenceArgs& args, void* stream);
 };
 
 template <typename LayOut, typename Launch>

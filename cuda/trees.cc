@@ -2,7 +2,6 @@
 //
 // Trees of a batch in device memory: log p of given ones, decoded ones and samples.
 #include "cuda/core/head_size.h"
-#include "cuda/family.h"
 #include "cuda/query/log_prob.h"
 #include "cuda/sample/without_replacement/beam.h"
 #include "cuda/trees_impl.h"
@@ -10,7 +9,6 @@
 namespace taproot {
 
 using cuda::Batch;
-using cuda::kernels_of;
 
 namespace {
 
@@ -51,19 +49,12 @@ void CudaDependencyTrees::argmax(CudaOutcome* outcomes, const CudaTreeBuffer& ou
       if (outcomes != nullptr) cuda::launch_refusal(outcomes, i.batch.size, i.stream);
       return;
     }
-    i.launch(
-        [&](cuda::Arena& arena) {
-          cuda::ArgmaxArgs args;
-          args.batch = i.batch;
-          args.outcomes = outcomes;
-          args.out = out;
-          args.score = score;
-          kernels_of(i.batch.family).take_argmax_memory(arena, i.engine->limits, args);
-          return args;
-        },
-        [&](const cuda::ArgmaxArgs& args) {
-          kernels_of(i.batch.family).argmax(args, i.engine->limits, i.stream);
-        });
+    cuda::ArgmaxArgs args;
+    args.batch = i.batch;
+    args.outcomes = outcomes;
+    args.out = out;
+    args.score = score;
+    i.launch_argmax(args);
   });
 }
 
@@ -72,23 +63,14 @@ void CudaDependencyTrees::mbr(const CudaTreeBuffer& out, void* stream) {
   const bool has_memory = out.heads != nullptr || i.batch.max_n == 0;
   i.ask(has_memory, "CudaDependencyTrees::mbr", stream, [&] {
     i.with_marginals([&](const Batch& piece, const CudaEdges& marginals) {
-      i.launch(
-          [&](cuda::Arena& arena) {
-            cuda::ArgmaxArgs args;
-            args.batch = piece;
-            args.values = {
-                marginals.data,        marginals.is_double,       marginals.sentence_stride,
-                marginals.head_stride, marginals.modifier_stride, marginals.offsets};
-            args.known = i.known.summary.outcomes + piece.first;
-            args.out = out;
-            args.out.heads =
-                out.heads + static_cast<std::ptrdiff_t>(piece.first) * out.sentence_stride;
-            kernels_of(i.batch.family).take_argmax_memory(arena, i.engine->limits, args);
-            return args;
-          },
-          [&](const cuda::ArgmaxArgs& args) {
-            kernels_of(i.batch.family).argmax(args, i.engine->limits, i.stream);
-          });
+      cuda::ArgmaxArgs args;
+      args.batch = piece;
+      args.values = {marginals.data,        marginals.is_double,       marginals.sentence_stride,
+                     marginals.head_stride, marginals.modifier_stride, marginals.offsets};
+      args.known = i.known.summary.outcomes + piece.first;
+      args.out = out;
+      args.out.heads = out.heads + static_cast<std::ptrdiff_t>(piece.first) * out.sentence_stride;
+      i.launch_argmax(args);
     });
   });
 }

@@ -9,6 +9,7 @@
 
 #include "core/check.h"
 #include "cuda/engine.h"
+#include "cuda/family.h"
 #include "cuda/query/kept.h"
 #include "query/wide_entry.h"
 #include "taproot/cuda.h"
@@ -58,13 +59,12 @@ struct CudaDependencyTrees::Impl {
     if (!eliminated) find({});
   }
 
-  void find(const cuda::Wanted& wanted) {
-    if (!fits) {
-      if (!eliminated) cuda::launch_refusal(known.summary.outcomes, batch.size, stream);
-    } else if (eliminated && keep) {
-      engine->reverse(batch, known, wanted, stream);
-    } else {
-      engine->eliminate(batch, known, wanted, stream);
+  void find(cuda::Wanted wanted) {
+    if (fits) {
+      wanted.eliminate = !(eliminated && keep);
+      engine->infer(batch, known, wanted, stream);
+    } else if (!eliminated) {
+      cuda::launch_refusal(known.summary.outcomes, batch.size, stream);
     }
     eliminated = true;
     if (wanted.reverse) reversed = true;
@@ -91,20 +91,20 @@ struct CudaDependencyTrees::Impl {
           return edges;
         },
         [&](const cuda::Batch& piece, const CudaEdges& edges) {
-          engine->eliminate(piece, known,
-                            {.reverse = true, .marginals = edges, .first = piece.first}, stream);
+          engine->infer(piece, known, {.reverse = true, .marginals = edges, .first = piece.first},
+                        stream);
           visit(piece, edges);
         });
     eliminated = reversed = true;
   }
 
-  /// Launches with a workspace for a piece that lay_out(arena) describes.
-  template <typename LayOut, typename Launch>
-  void launch(LayOut&& lay_out, Launch&& run) {
-    decltype(lay_out(std::declval<cuda::Arena&>())) args;
-    const cuda::DeviceBlock workspace =
-        cuda::take_block(engine->pool, stream, [&](cuda::Arena& arena) { args = lay_out(arena); });
-    run(args);
+  /// Finds the best trees; only the workspace is missing in `args`.
+  void launch_argmax(cuda::ArgmaxArgs args) {
+    const cuda::FamilyKernels& kernels = cuda::kernels_of(batch.family);
+    const cuda::DeviceBlock workspace = cuda::take_block(
+        engine->pool, stream,
+        [&](cuda::Arena& arena) { kernels.take_argmax_memory(arena, engine->limits, args); });
+    kernels.argmax(args, engine->limits, stream);
   }
 
   void compare(CudaDependencyTrees::Impl& q, detail::Divergence kind, const char* function,
