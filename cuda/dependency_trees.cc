@@ -1,27 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Numbers of a batch in device memory.
+#include "cuda/core/require.h"
 #include "cuda/trees_impl.h"
 
 namespace taproot {
 
 using cuda::Batch;
-
-namespace {
-
-void check(const CudaScores& scores) {
-  constexpr const char* kName = "CudaDependencyTrees";
-  detail::require(scores.size == 0 || scores.data != nullptr, kName, "the scores are null");
-  detail::require(scores.max_n >= 0 && scores.size <= std::size_t{1} << 30, kName,
-                  "the batch has a negative length, or more than 2^30 sentences");
-  detail::require(scores.offsets == nullptr || scores.cells > 0 || scores.size == 0, kName,
-                  "with offsets the number of cells must be given");
-}
-
-}  // namespace
+using cuda::require_scores;
 
 CudaDependencyTrees::CudaDependencyTrees(Cuda& cuda, const CudaScores& scores, bool keep) {
-  check(scores);
+  require_scores(scores, "CudaDependencyTrees");
   impl_ = std::make_unique<Impl>(CudaAccess::impl(cuda), scores, keep);
 }
 CudaDependencyTrees::~CudaDependencyTrees() = default;
