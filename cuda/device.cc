@@ -37,8 +37,6 @@ Cuda::~Cuda() = default;
 Cuda::Cuda(Cuda&&) noexcept = default;
 Cuda& Cuda::operator=(Cuda&&) noexcept = default;
 
-Precision Cuda::precision() const { return impl_->precision; }
-
 CudaStatistics Cuda::statistics() const {
   const CurrentDevice current(impl_->device);
   std::uint64_t counters[2] = {};
