@@ -60,7 +60,11 @@ Cuda::Impl::Impl(Precision p)
   workspace_limit = std::min(free / 2, std::size_t{16} << 30);
   TAPROOT_CUDA(cudaStreamCreateWithFlags(&host_stream, cudaStreamNonBlocking));
   launched_before = cuda::launch_counter().load();
-  TAPROOT_CUDA(cudaMemset(counters.resize(2), 0, 2 * sizeof(std::uint64_t)));
+  constexpr std::size_t kBytes = 2 * sizeof(std::uint64_t);
+  void* memory = nullptr;
+  TAPROOT_CUDA(cudaMalloc(&memory, kBytes));
+  counters.reset(static_cast<std::uint64_t*>(memory));
+  TAPROOT_CUDA(cudaMemset(memory, 0, kBytes));
 }
 
 Cuda::Impl::~Impl() {
@@ -119,7 +123,7 @@ SampleQuestion Cuda::Impl::take_sample(Arena& arena, const Batch& piece, const K
   s.factors = args.infer.factors;
   s.seed = seed;
   s.trees = k;
-  s.counter = counters.data();
+  s.counter = counters.get();
   kernels.take_sample_memory(arena, limits, s);
   return args;
 }
@@ -210,7 +214,7 @@ void Cuda::Impl::beam(const Batch& batch, int k, std::uint64_t seed, CudaOutcome
         cuda::take_matrices(arena, piece, wide, args.c);
         args.c.outcomes = outcomes + piece.first;
         args.seed = seed;
-        args.counter = counters.data() + 1;
+        args.counter = counters.get() + 1;
         args.out = cuda::slice(out, piece.first, static_cast<std::size_t>(k));
         return args;
       },

@@ -79,9 +79,9 @@ struct Cuda::Impl {
   cuda::Limits limits;
   std::size_t workspace_limit = 0;  ///< Bytes; larger batches go piece by piece.
   cuda::DevicePool pool;
-  cudaStream_t host_stream = nullptr;         ///< For batches in host memory.
-  cuda::Staging staging;                      ///< The way of data from and to host memory.
-  cuda::DeviceArray<std::uint64_t> counters;  ///< Fallbacks, exact laws.
+  cudaStream_t host_stream = nullptr;  ///< For batches in host memory.
+  cuda::Staging staging;               ///< The way of data from and to host memory.
+  std::unique_ptr<std::uint64_t, cuda::CudaFree> counters;  ///< Fallbacks, exact laws; on device.
   std::atomic<std::uint64_t> eliminations = 0;
   std::atomic<std::uint64_t> on_cpu = 0;
   std::uint64_t launched_before = 0;
