@@ -7,6 +7,7 @@
 #include <nanobind/ndarray.h>
 
 #include <initializer_list>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,11 @@ namespace taproot::python {
 /// Python side for its shape.
 template <typename T>
 using Contiguous = nanobind::ndarray<T, nanobind::c_contig, nanobind::device::cpu>;
+
+template <typename T>
+std::span<T> span(const Contiguous<T>& array) {
+  return {array.data(), array.size()};
+}
 
 /// An array of any strides, float32 or float64.
 using Floats = nanobind::ndarray<nanobind::ro, nanobind::device::cpu>;

@@ -98,23 +98,16 @@ Failures failures(std::span<const Outcome> outcomes) {
   return found;
 }
 
-// question() with the GIL released.
-template <typename Question>
-std::vector<Outcome> ask(Question&& question) {
-  const Released released;
-  return question();
-}
-
 using NumberQuestion = std::vector<Outcome> (DependencyTrees::*)(std::span<double>);
 template <NumberQuestion kQuestion>
 Failures ask_numbers(Core& core, Doubles out) {
-  return failures(ask([&] { return (core.trees.*kQuestion)({out.data(), core.size()}); }));
+  return failures(without_gil([&] { return (core.trees.*kQuestion)({out.data(), core.size()}); }));
 }
 
 using PairQuestion = std::vector<Outcome> (DependencyTrees::*)(DependencyTrees&, std::span<double>);
 template <PairQuestion kQuestion>
 Failures ask_pair(Core& core, Core& other, Doubles out) {
-  return failures(ask([&] {
+  return failures(without_gil([&] {
     return (core.trees.*kQuestion)(other.trees, {out.data(), core.size()});
   }));
 }
@@ -158,7 +151,7 @@ Failures lose(const Core& core, std::span<const Outcome> outcomes, double* data,
 
 Failures ask_marginals(Core& core, Doubles out) {
   const std::size_t size = core.side() * core.side();
-  return lose(core, ask([&] {
+  return lose(core, without_gil([&] {
                 fill_padding(core, out.data(), size, 0.0);
                 return core.trees.marginals(matrices(core, out.data()));
               }),
@@ -168,7 +161,7 @@ Failures ask_marginals(Core& core, Doubles out) {
 // Both from one pass. log_z has an entry per sentence.
 Failures ask_log_partition_and_marginals(Core& core, Doubles log_z, Doubles out) {
   const std::size_t size = core.side() * core.side();
-  return lose(core, ask([&] {
+  return lose(core, without_gil([&] {
                 fill_padding(core, out.data(), size, 0.0);
                 const std::vector<EdgeMatrix> edges = matrices(core, out.data());
                 std::vector<Outcome> outcomes = core.trees.marginals(edges);
@@ -181,7 +174,7 @@ Failures ask_log_partition_and_marginals(Core& core, Doubles log_z, Doubles out)
 Failures ask_label_marginals(Core& core, Doubles out) {
   const auto labels = static_cast<std::size_t>(core.trees.label_count());
   const std::size_t size = core.side() * core.side() * labels;
-  return lose(core, ask([&] {
+  return lose(core, without_gil([&] {
                 fill_padding(core, out.data(), size, 0.0);
                 return core.trees.label_marginals(matrices(core, out.data(), labels));
               }),
@@ -190,7 +183,7 @@ Failures ask_label_marginals(Core& core, Doubles out) {
 
 Failures ask_hessian_product(Core& core, ConstDoubles direction, Doubles out) {
   const std::size_t size = core.side() * core.side();
-  return lose(core, ask([&] {
+  return lose(core, without_gil([&] {
                 fill_padding(core, out.data(), size, 0.0);
                 return core.trees.hessian_product(matrices(core, direction.data()),
                                                   matrices(core, out.data()));
@@ -199,7 +192,7 @@ Failures ask_hessian_product(Core& core, ConstDoubles direction, Doubles out) {
 }
 
 Failures ask_root_marginals(Core& core, Doubles out) {
-  return lose(core, ask([&] {
+  return lose(core, without_gil([&] {
                 fill_padding(core, out.data(), core.row(), 0.0);
                 std::vector<double*> rows;
                 for (std::size_t b = 0; b < core.size(); ++b) {
@@ -211,7 +204,7 @@ Failures ask_root_marginals(Core& core, Doubles out) {
 }
 
 Failures ask_expectation(Core& core, ConstDoubles values, Doubles out) {
-  return failures(ask([&] {
+  return failures(without_gil([&] {
     return core.trees.expectation(matrices(core, values.data()), {out.data(), core.size()});
   }));
 }
@@ -229,7 +222,7 @@ std::vector<TreeBuffer> buffers(const Core& core, const std::int32_t* data) {
 
 Failures ask_log_prob(Core& core, std::size_t k, ConstHeads heads, std::optional<ConstHeads> labels,
                       Doubles out) {
-  return failures(ask([&] {
+  return failures(without_gil([&] {
     std::vector<double*> columns;
     for (std::size_t b = 0; b < core.size(); ++b) columns.push_back(out.data() + b);
     return core.trees.log_prob(k, buffers(core, heads.data()),
@@ -239,7 +232,7 @@ Failures ask_log_prob(Core& core, std::size_t k, ConstHeads heads, std::optional
 }
 
 Failures ask_expected_attachment(Core& core, ConstHeads heads, Doubles out) {
-  return failures(ask([&] {
+  return failures(without_gil([&] {
     return core.trees.expected_attachment(buffers(core, heads.data()), {out.data(), core.size()});
   }));
 }
@@ -267,18 +260,19 @@ Failures ask_sample(Core& core, std::size_t k, std::uint64_t seed, std::string_v
                     std::optional<Heads> labels) {
   const SampleOptions options{algorithm_named(algorithm), seed, step_limit, first_tree};
   return failures(
-      ask([&] { return core.trees.sample(k, options, outputs(core, k, heads, labels)); }));
+      without_gil([&] { return core.trees.sample(k, options, outputs(core, k, heads, labels)); }));
 }
 
 using TreeQuestion = std::vector<Outcome> (DependencyTrees::*)(std::span<const TreeOutput>);
 template <TreeQuestion kQuestion>
 Failures ask_tree(Core& core, Heads heads, std::optional<Heads> labels) {
-  return failures(ask([&] { return (core.trees.*kQuestion)(outputs(core, 1, heads, labels)); }));
+  return failures(
+      without_gil([&] { return (core.trees.*kQuestion)(outputs(core, 1, heads, labels)); }));
 }
 
 std::pair<Arrays, Failures> ask_kbest(Core& core, std::size_t k) {
   std::vector<BestTrees> best(core.size());
-  const std::vector<Outcome> outcomes = ask([&] { return core.trees.kbest(k, best); });
+  const std::vector<Outcome> outcomes = without_gil([&] { return core.trees.kbest(k, best); });
   Table<BestTrees> table(core, best);
   table.add_numbers("score", &BestTrees::score, -HUGE_VAL);
   return {table.take(), failures(outcomes)};
@@ -291,7 +285,7 @@ std::pair<Arrays, Failures> ask_without_replacement(Core& core, std::size_t k, s
                                           memory_limit};
   std::vector<WithoutReplacementSample> samples(core.size());
   const std::vector<Outcome> outcomes =
-      ask([&] { return core.trees.sample_without_replacement(k, options, samples); });
+      without_gil([&] { return core.trees.sample_without_replacement(k, options, samples); });
   using Sample = WithoutReplacementSample;
   Table<Sample> table(core, samples);
   table.add_numbers("log_prob", &Sample::log_prob, -HUGE_VAL);
@@ -315,7 +309,7 @@ void init_dependency_trees(nb::module_& m) {
            nb::arg("label_scores").noconvert().none(), nb::arg("ids").noconvert().none(),
            "projective"_a = false)
       .def("failures",
-           [](Core& core) { return failures(ask([&] { return core.trees.outcomes(); })); })
+           [](Core& core) { return failures(without_gil([&] { return core.trees.outcomes(); })); })
       .def("log_partition", &ask_numbers<&D::log_partition>, out)
       .def("entropy", &ask_numbers<&D::entropy>, out)
       .def("expected_tries", &ask_numbers<&D::expected_tries>, out)

@@ -32,8 +32,6 @@ namespace {
 using Heads = Contiguous<const std::int32_t>;
 using Strings = std::vector<std::string>;
 
-std::span<const std::int32_t> span(const Heads& array) { return {array.data(), array.size()}; }
-
 // action(), with what is wrong in a file as a ValueError.
 template <typename Action>
 auto as_value_error(Action&& action) {
