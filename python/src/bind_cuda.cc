@@ -45,14 +45,6 @@ Precision precision_named(const std::string& name) {
                               "\"");
 }
 
-// float64 or float32.
-template <typename Array>
-bool holds_doubles(const Array& array, const char* message) {
-  const bool doubles = array.dtype() == nb::dtype<double>();
-  require(doubles || array.dtype() == nb::dtype<float>(), message);
-  return doubles;
-}
-
 // [B][N+1][N+1], any strides.
 CudaScores scores_of(const ReadFloats& array, const Lengths& lengths, const std::string& root,
                      const Ids& ids, bool projective) {
@@ -62,7 +54,8 @@ CudaScores scores_of(const ReadFloats& array, const Lengths& lengths, const std:
   require(!ids || ids->size() == array.shape(0), "ids must have shape (B,)");
   CudaScores scores;
   scores.data = array.data();
-  scores.is_double = holds_doubles(array, "scores must be float32 or float64");
+  scores.is_double =
+      holds_doubles(array, "[CudaDependencyTrees] scores must be float32 or float64");
   scores.size = array.shape(0);
   scores.max_n = static_cast<int>(array.shape(1)) - 1;
   scores.sentence_stride = array.stride(0);
@@ -169,7 +162,8 @@ class BoundTrees {
     require(edges.ndim() == 3 && edges.shape(0) == scores_.shape(0) &&
                 edges.shape(1) == scores_.shape(1) && edges.shape(2) == scores_.shape(2),
             "values of edges must have the shape of scores");
-    const bool doubles = holds_doubles(edges, "values of edges must be float32 or float64");
+    const bool doubles =
+        holds_doubles(edges, "[CudaDependencyTrees] values of edges must be float32 or float64");
     return {edges.data(), doubles, edges.stride(0), edges.stride(1), edges.stride(2), nullptr};
   }
   // Trees as [k][B][N].

@@ -90,6 +90,7 @@ class Rows {
   DependencyTrees trees(std::size_t first, std::size_t end) const;
 
   Floats values_;
+  bool is_double_;
   Offsets offsets_;
   Contiguous<std::uint8_t> statuses_;
   Contiguous<const std::uint64_t> ids_;
@@ -97,6 +98,7 @@ class Rows {
   bool projective_;
   struct LabelColumn {
     Floats values;
+    bool is_double;
     Offsets offsets;
     Mask valid;
   };

@@ -39,13 +39,9 @@ void log_partition(const Call& call) {
   out.finish();
 }
 
-std::vector<EdgeMatrix> matrices(const Batch& batch, double* data) {
-  std::vector<EdgeMatrix> found;
-  found.reserve(batch.size);
-  for (std::size_t b = 0; b < batch.size; ++b) {
-    found.push_back({data + b * batch.cells(), static_cast<std::ptrdiff_t>(batch.side)});
-  }
-  return found;
+template <typename T>
+auto matrices(const Batch& batch, T* data) {
+  return matrices_in(data, batch.size, batch.side, batch.side);
 }
 
 // What lies beyond a sentence's length is 0. To be called before the answers are written.
@@ -102,13 +98,8 @@ void write_product(const Batch& batch, D& trees, const ffi::AnyBuffer& vector, d
     std::copy_n(vector.typed_data<float>(), size, memory.get());
     from = memory.get();
   }
-  std::vector<ConstEdgeMatrix> directions;
-  directions.reserve(batch.size);
-  for (std::size_t b = 0; b < batch.size; ++b) {
-    directions.push_back({from + b * batch.cells(), static_cast<std::ptrdiff_t>(batch.side)});
-  }
   clear_padding(batch, out, batch.cells());
-  fill_lost(trees.hessian_product(directions, matrices(batch, out)), out, batch.cells());
+  fill_lost(trees.hessian_product(matrices(batch, from), matrices(batch, out)), out, batch.cells());
 }
 
 // Operand 2 is the vector.

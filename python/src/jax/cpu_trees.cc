@@ -38,13 +38,9 @@ class Labels {
     const auto count = static_cast<int>(count_);
     const auto row = static_cast<std::ptrdiff_t>(batch.side * count_);
     for (std::size_t b = 0; b < batch.size; ++b) {
-      const std::size_t at = (first + b) * cells_;
-      const int n = words_of(batch, b);
-      if (is_double_) {
-        views.emplace_back(static_cast<const double*>(data_) + at, n, count, row, count, 1);
-      } else {
-        views.emplace_back(static_cast<const float*>(data_) + at, n, count, row, count, 1);
-      }
+      views.push_back(view_of<LabelView>(data_, is_double_,
+                                         static_cast<std::ptrdiff_t>((first + b) * cells_),
+                                         words_of(batch, b), count, row, count, 1));
     }
     return views;
   }
