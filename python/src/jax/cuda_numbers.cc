@@ -26,27 +26,25 @@ void infer(const CudaCall& call, const Batch& batch, CudaInference question) {
   cuda_infer(question, call.scratch(bytes), bytes, call.stream());
 }
 
-void log_partition(const CudaCall& call) {
+void log_partition(const CudaCall& call, const Batch& batch) {
   CudaInference question;
   question.log_partition = numbers_of(call.result(0));
-  infer(call, batch_of(call), question);
+  infer(call, batch, question);
 }
 
-void entropy(const CudaCall& call) {
+void entropy(const CudaCall& call, const Batch& batch) {
   CudaInference question;
   question.entropy = numbers_of(call.result(0));
-  infer(call, batch_of(call), question);
+  infer(call, batch, question);
 }
 
-void marginals(const CudaCall& call) {
-  const Batch batch = batch_of(call);
+void marginals(const CudaCall& call, const Batch& batch) {
   CudaInference question;
   question.marginals = edges_of<CudaEdges>(batch, call.result(0));
   infer(call, batch, question);
 }
 
-void log_partition_and_marginals(const CudaCall& call) {
-  const Batch batch = batch_of(call);
+void log_partition_and_marginals(const CudaCall& call, const Batch& batch) {
   CudaInference question;
   question.log_partition = numbers_of(call.result(0));
   question.marginals = edges_of<CudaEdges>(batch, call.result(1));
@@ -66,14 +64,12 @@ void write_product(const CudaCall& call, const Batch& batch, const ffi::AnyBuffe
   cuda_hessian_product(question, call.scratch(bytes), bytes, call.stream());
 }
 
-void hessian_product(const CudaCall& call) {
-  const Batch batch = batch_of(call);
+void hessian_product(const CudaCall& call, const Batch& batch) {
   if (batch.size * batch.row() == 0) return call.lose();
   write_product(call, batch, call.operand(2), call.result(0));
 }
 
-void entropy_and_product(const CudaCall& call) {
-  const Batch batch = batch_of(call);
+void entropy_and_product(const CudaCall& call, const Batch& batch) {
   if (batch.size * batch.row() == 0) return call.lose();
   write_product(call, batch, call.operand(0), call.result(1), numbers_of(call.result(0)));
 }
@@ -84,8 +80,7 @@ CudaOutcome* outcomes_of(const ffi::AnyBuffer& result) {
   return reinterpret_cast<CudaOutcome*>(result.typed_data<std::int32_t>());
 }
 
-void root_marginals(const CudaCall& call) {
-  const Batch batch = batch_of(call);
+void root_marginals(const CudaCall& call, const Batch& batch) {
   if (batch.size * batch.row() == 0) return call.lose();
   D trees(cuda_of(precision_of(batch)), scores_of(batch));
   const DeviceNumbers out(call, call.result(0), 0);
@@ -97,8 +92,7 @@ void root_marginals(const CudaCall& call) {
 // In float64, so that small divergences are accurate.
 using PairQuestion = void (D::*)(D&, double*, void*);
 template <PairQuestion kQuestion>
-void compare(const CudaCall& call) {
-  const Batch batch = batch_of(call);
+void compare(const CudaCall& call, const Batch& batch) {
   if (batch.size * batch.row() == 0) return call.lose();
   Cuda& cuda = cuda_of(Precision::kFloat64);
   D p(cuda, scores_of(batch));
@@ -122,14 +116,12 @@ void infer_log_prob(const CudaCall& call, const Batch& batch, CudaInference ques
   out.finish();
 }
 
-void log_prob(const CudaCall& call) {
-  const Batch batch = batch_of(call);
+void log_prob(const CudaCall& call, const Batch& batch) {
   if (batch.size * batch.row() == 0) return call.lose();
   infer_log_prob(call, batch, {});
 }
 
-void log_prob_and_marginals(const CudaCall& call) {
-  const Batch batch = batch_of(call);
+void log_prob_and_marginals(const CudaCall& call, const Batch& batch) {
   if (batch.size * batch.row() == 0) return call.lose();
   CudaInference question;
   question.marginals = edges_of<CudaEdges>(batch, call.result(1));

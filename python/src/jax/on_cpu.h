@@ -13,8 +13,8 @@
 
 namespace taproot::python::jax {
 
-/// answer(call) as a handler on the CPU.
-template <void (*kAnswer)(const Call&)>
+/// kAnswer as a handler on the CPU.
+template <void (*kAnswer)(const Call&, const Batch&)>
 XLA_FFI_Error* on_cpu(XLA_FFI_CallFrame* frame) {
   static const auto* const handler =
       ffi::Ffi::Bind()
@@ -24,7 +24,10 @@ XLA_FFI_Error* on_cpu(XLA_FFI_CallFrame* frame) {
           .To([](ffi::RemainingArgs operands, ffi::RemainingRets results,
                  ffi::Dictionary attributes) {
             const Unsignaled unsignaled;
-            return guarded([&] { kAnswer(Call(operands, results, attributes)); });
+            return guarded([&] {
+              const Call call(operands, results, attributes);
+              kAnswer(call, batch_of(call));
+            });
           })
           .release();
   return handler->Call(frame);
