@@ -128,15 +128,18 @@ void log_prob_and_marginals(const CudaCall& call, const Batch& batch) {
   infer_log_prob(call, batch, question);
 }
 
+ffi::Error no_expected_walk() { return not_on_cuda("the cost of Wilson's walk"); }
+ffi::Error no_projective_mass() { return not_on_cuda("the share of projective trees"); }
+
 constexpr std::array kHandlers{
     Handler{"taproot_log_partition", &on_cuda<&log_partition>},
     Handler{"taproot_marginals", &on_cuda<&marginals>},
     Handler{"taproot_log_partition_and_marginals", &on_cuda<&log_partition_and_marginals>},
     Handler{"taproot_entropy", &on_cuda<&entropy>},
     Handler{"taproot_entropy_and_product", &on_cuda<&entropy_and_product>},
-    refused("taproot_expected_tries", &refuse_expected_walk),
-    refused("taproot_expected_steps", &refuse_expected_walk),
-    refused("taproot_projective_mass", &refuse_projective_mass),
+    refused<&no_expected_walk>("taproot_expected_tries"),
+    refused<&no_expected_walk>("taproot_expected_steps"),
+    refused<&no_projective_mass>("taproot_projective_mass"),
     Handler{"taproot_hessian_product", &on_cuda<&hessian_product>},
     Handler{"taproot_root_marginals", &on_cuda<&root_marginals>},
     Handler{"taproot_cross_entropy", &on_cuda<&compare<&D::cross_entropy>>},

@@ -175,11 +175,11 @@ XLA_FFI_Error* accept(XLA_FFI_CallFrame* frame) {
             const auto algorithm = attributes.get<std::string_view>("algorithm");
             if (!labeled.has_value()) return labeled.error();
             if (!algorithm.has_value()) return algorithm.error();
-            if (labeled.value()) return refusal("sampling with labels");
+            if (labeled.value()) return not_on_cuda("sampling with labels");
             const bool known = std::find(kAlgorithms.begin(), kAlgorithms.end(),
                                          algorithm.value()) != kAlgorithms.end();
             return known ? ffi::Error::Success()
-                         : refusal("the algorithm \"" + std::string(algorithm.value()) + "\"");
+                         : not_on_cuda("the algorithm \"" + std::string(algorithm.value()) + "\"");
           })
           .release();
   return handler->Call(frame);
@@ -188,10 +188,12 @@ XLA_FFI_Error* accept(XLA_FFI_CallFrame* frame) {
 constexpr std::array<std::string_view, 1> kAlgorithms{"auto"};
 constexpr std::array<std::string_view, 2> kWithoutReplacement{"auto", "beam"};
 
+ffi::Error no_kbest() { return not_on_cuda("kbest"); }
+
 constexpr std::array kHandlers{
     Handler{"taproot_argmax", &on_cuda<&argmax>},
     Handler{"taproot_mbr", &on_cuda<&mbr>},
-    refused("taproot_kbest", &refuse_kbest),
+    refused<&no_kbest>("taproot_kbest"),
     Handler{"taproot_sample", &on_cuda<&sample>, &accept<kAlgorithms>},
     Handler{"taproot_sample_without_replacement", &on_cuda<&sample_without_replacement>,
             &accept<kWithoutReplacement>},
