@@ -100,17 +100,11 @@ DenseMarginals find_dense_marginals(Rows& rows) {
         return trees.marginals(out);
       },
       [&](std::size_t first, std::size_t end) {
-        // Those without an answer are closed up.
-        double* to = found.marginals.data() + begin;
-        const double* from = to;
-        for (std::size_t i = first; i < end; from += cells_of(rows, i), ++i) {
-          if (!rows.ok(i)) continue;
-          if (to != from) std::copy_n(from, cells_of(rows, i), to);
-          to += cells_of(rows, i);
-          found.offsets.fill(rows.row(i));
-          found.offsets.add(cells_of(rows, i));
+        const auto size_of = [&](std::size_t i) { return cells_of(rows, i); };
+        close_gaps(rows, first, end, begin, size_of, found.marginals);
+        for (std::size_t i = first; i < end; ++i) {
+          if (rows.ok(i)) found.offsets.add_at(rows.row(i), size_of(i));
         }
-        found.marginals.cut(static_cast<std::size_t>(to - found.marginals.data()));
       });
   found.offsets.fill(rows.size());
   return found;
@@ -164,9 +158,7 @@ SparseMarginals find_sparse_marginals(Rows& rows, double threshold) {
         for (std::size_t b = 0; b < end - first; ++b) {
           places.push_back(size);
           size += counts[b];
-          if (!rows.ok(first + b)) continue;
-          found.offsets.fill(rows.row(first + b));
-          found.offsets.add(counts[b]);
+          if (rows.ok(first + b)) found.offsets.add_at(rows.row(first + b), counts[b]);
         }
         // The first chunk shows how many edges there will be.
         if (first == 0 && end < rows.sentences())
