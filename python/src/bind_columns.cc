@@ -106,8 +106,6 @@ void init_columns(nb::module_& m) {
           },
           "kind"_a, nb::arg("valid").noconvert(), nb::arg("offsets").noconvert(),
           nb::arg("values").noconvert(), nb::arg("seconds").noconvert().none())
-      .def("prepare", &Rows::prepare)
-      .def("address", &Rows::address, "row"_a)
       .def("log_partition", &ask_numbers<&D::log_partition>)
       .def("entropy", &ask_numbers<&D::entropy>)
       .def("dense_marginals", &ask_dense_marginals)

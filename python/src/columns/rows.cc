@@ -63,16 +63,6 @@ void Rows::set_constraint(std::string_view kind, IntegerLists lists) {
   constraint_columns_[static_cast<std::size_t>(found - kNames)] = std::move(lists);
 }
 
-std::uintptr_t Rows::address(std::size_t row) const {
-  const auto found = std::find(rows_.begin(), rows_.end(), row);
-  if (found == rows_.end()) return 0;
-  const auto sentence = static_cast<std::size_t>(found - rows_.begin());
-  const DependencyTrees own = trees(sentence, sentence + 1);
-  const ScoreView& read = own.decode_scores(0);
-  return read.double_data() != nullptr ? reinterpret_cast<std::uintptr_t>(read.double_data())
-                                       : reinterpret_cast<std::uintptr_t>(read.float_data());
-}
-
 bool Rows::constrain(std::size_t row, int n, Constraints& to) const {
   const auto of = [&](Kind kind) {
     const auto& column = constraint_columns_[kind];

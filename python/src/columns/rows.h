@@ -63,9 +63,6 @@ class Rows {
   /// Finds out which rows are sentences; before everything that is about sentences.
   void prepare();
 
-  /// Where the library reads the scores of a row; 0 if it is not a sentence.
-  std::uintptr_t address(std::size_t row) const;
-
   std::size_t size() const { return statuses_.size(); }
   /// How many rows are sentences. They keep their order.
   std::size_t sentences() const { return rows_.size(); }
