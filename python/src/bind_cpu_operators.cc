@@ -32,11 +32,12 @@ bool infer(Address scores, bool is_double, std::size_t size, int n, std::ptrdiff
   options.keep = false;
   std::vector<ScoreView> views;
   views.reserve(size);
-  for (std::size_t b = 0; b < size; ++b) {
-    views.push_back(view_of<ScoreView>(at(scores), is_double,
-                                       static_cast<std::ptrdiff_t>(b) * sentence_stride, n,
-                                       head_stride, modifier_stride));
-  }
+  with_numbers(at(scores), is_double, [&](const auto* first) {
+    for (std::size_t b = 0; b < size; ++b) {
+      views.emplace_back(first + static_cast<std::ptrdiff_t>(b) * sentence_stride, n, head_stride,
+                         modifier_stride);
+    }
+  });
   DependencyTrees trees(pool(), std::move(views), std::move(options));
   if (marginals != 0) {
     const auto side = static_cast<std::size_t>(n) + 1;

@@ -11,11 +11,16 @@
 
 namespace taproot::python {
 
-/// A ScoreView or LabelView of float64 or float32 numbers, from number `at` on.
+/// work(numbers) with float64 or float32 numbers.
+template <typename Work>
+auto with_numbers(const void* data, bool is_double, Work&& work) {
+  return is_double ? work(static_cast<const double*>(data)) : work(static_cast<const float*>(data));
+}
+
+/// A ScoreView or LabelView of such numbers, from number `at` on.
 template <typename View, typename... Shape>
 View view_of(const void* data, bool is_double, std::ptrdiff_t at, Shape... shape) {
-  return is_double ? View(static_cast<const double*>(data) + at, shape...)
-                   : View(static_cast<const float*>(data) + at, shape...);
+  return with_numbers(data, is_double, [&](const auto* all) { return View(all + at, shape...); });
 }
 
 /// The matrices of a padded array [size][rows][row].
