@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Numbers of a batch in device memory.
-#include "cuda/family.h"
+#include "cuda/core/require.h"
 #include "cuda/trees_impl.h"
 
 namespace taproot {
 
 using cuda::Batch;
-using cuda::kernels_of;
-
-namespace {
-
-void check(const CudaScores& scores) {
-  constexpr const char* kName = "CudaDependencyTrees";
-  detail::require(scores.size == 0 || scores.data != nullptr, kName, "the scores are null");
-  detail::require(scores.max_n >= 0 && scores.size <= std::size_t{1} << 30, kName,
-                  "the batch has a negative length, or more than 2^30 sentences");
-  detail::require(scores.offsets == nullptr || scores.cells > 0 || scores.size == 0, kName,
-                  "with offsets the number of cells must be given");
-}
-
-}  // namespace
+using cuda::require_scores;
 
 CudaDependencyTrees::CudaDependencyTrees(Cuda& cuda, const CudaScores& scores, bool keep) {
-  check(scores);
+  require_scores(scores, "CudaDependencyTrees");
   impl_ = std::make_unique<Impl>(CudaAccess::impl(cuda), scores, keep);
 }
 CudaDependencyTrees::~CudaDependencyTrees() = default;
@@ -114,51 +101,34 @@ void CudaDependencyTrees::Impl::compare(Impl& q, detail::Divergence kind, const 
   require(batch.root == q.batch.root, "the two batches differ in their root rule");
   require(batch.family == q.batch.family,
           "on a device, projective trees are compared with projective trees only: use the CPU");
-  ask(out != nullptr, function, on, [&] {
+  ask_with(q, out != nullptr, function, on, [&] {
+    if (&q != this) q.need_factors();
     with_marginals([&](const Batch& piece, const CudaEdges& marginals) {
-      launch(
-          [&](cuda::Arena& arena) {
-            cuda::DivergenceArgs args;
-            args.kind = kind;
-            args.p = piece;
-            args.q = slice(q.batch, piece.first, piece.size);
-            args.p_summary = slice(known.summary, piece);
-            args.q_summary = slice(q.known.summary, piece);
-            args.marginals = marginals;
-            args.out = out + piece.first;
-            kernels_of(batch.family).take_divergence_memory(arena, engine->limits, args);
-            return args;
-          },
-          [&](const cuda::DivergenceArgs& args) {
-            kernels_of(batch.family).divergence(args, stream);
-          });
+      cuda::DivergenceArgs args;
+      args.kind = kind;
+      args.p = piece;
+      args.q = slice(q.batch, piece.first, piece.size);
+      args.p_summary = slice(known.summary, piece);
+      args.q_summary = slice(q.known.summary, piece);
+      args.marginals = marginals;
+      args.out = out + piece.first;
+      const cuda::FamilyKernels& kernels = cuda::kernels_of(batch.family);
+      const cuda::DeviceBlock workspace = cuda::take_block(
+          engine->pool, stream,
+          [&](cuda::Arena& arena) { kernels.take_divergence_memory(arena, engine->limits, args); });
+      kernels.divergence(args, stream);
     });
   });
 }
 
-namespace {
-
-/// Asks q for its factors on the stream that p is about to use, and then p, with both locked.
-template <typename Impl>
-void ask_pair(Impl& p, Impl& q, detail::Divergence kind, const char* function, double* out,
-              void* stream) {
-  if (&p == &q) return p.compare(p, kind, function, out, stream);
-  q.ask(true, function, stream, [&] { q.need_factors(); });
-  p.compare(q, kind, function, out, stream);
-  // The next question to q waits for this one.
-  q.ask(true, function, stream, [] {});
-}
-
-}  // namespace
-
 void CudaDependencyTrees::cross_entropy(CudaDependencyTrees& q, double* out, void* stream) {
-  ask_pair(*impl_, *q.impl_, detail::Divergence::kCrossEntropy,
-           "CudaDependencyTrees::cross_entropy", out, stream);
+  impl_->compare(*q.impl_, detail::Divergence::kCrossEntropy, "CudaDependencyTrees::cross_entropy",
+                 out, stream);
 }
 
 void CudaDependencyTrees::kl_divergence(CudaDependencyTrees& q, double* out, void* stream) {
-  ask_pair(*impl_, *q.impl_, detail::Divergence::kRelativeEntropy,
-           "CudaDependencyTrees::kl_divergence", out, stream);
+  impl_->compare(*q.impl_, detail::Divergence::kRelativeEntropy,
+                 "CudaDependencyTrees::kl_divergence", out, stream);
 }
 
 }  // namespace taproot

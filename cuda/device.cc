@@ -37,14 +37,12 @@ Cuda::~Cuda() = default;
 Cuda::Cuda(Cuda&&) noexcept = default;
 Cuda& Cuda::operator=(Cuda&&) noexcept = default;
 
-Precision Cuda::precision() const { return impl_->precision; }
-
 CudaStatistics Cuda::statistics() const {
   const CurrentDevice current(impl_->device);
   std::uint64_t counters[2] = {};
   TAPROOT_CUDA(cudaDeviceSynchronize());
   TAPROOT_CUDA(
-      cudaMemcpy(counters, impl_->counters.data(), sizeof counters, cudaMemcpyDeviceToHost));
+      cudaMemcpy(counters, impl_->counters.get(), sizeof counters, cudaMemcpyDeviceToHost));
   return {.launches = cuda::launch_counter().load() - impl_->launched_before,
           .eliminations = impl_->eliminations.load(),
           .on_cpu = impl_->on_cpu.load(),

@@ -31,6 +31,7 @@ InferenceArgs inference_args(const Batch& piece, const Known& known, const Wante
   InferenceArgs args;
   args.batch = piece;
   args.summary = slice(known.summary, piece);
+  args.eliminate = wanted.eliminate;
   args.reverse = wanted.reverse;
   const std::size_t first = piece.first - wanted.first;
   args.log_partition = cuda::slice_numbers(wanted.log_partition, first);
@@ -59,20 +60,23 @@ Cuda::Impl::Impl(Precision p)
   workspace_limit = std::min(free / 2, std::size_t{16} << 30);
   TAPROOT_CUDA(cudaStreamCreateWithFlags(&host_stream, cudaStreamNonBlocking));
   launched_before = cuda::launch_counter().load();
-  TAPROOT_CUDA(cudaMemset(counters.resize(2), 0, 2 * sizeof(std::uint64_t)));
+  constexpr std::size_t kBytes = 2 * sizeof(std::uint64_t);
+  void* memory = nullptr;
+  TAPROOT_CUDA(cudaMalloc(&memory, kBytes));
+  counters.reset(static_cast<std::uint64_t*>(memory));
+  TAPROOT_CUDA(cudaMemset(memory, 0, kBytes));
 }
 
 Cuda::Impl::~Impl() {
   if (host_stream != nullptr) cudaStreamDestroy(host_stream);
 }
 
-void Cuda::Impl::infer(const InferenceArgs& args, void* stream) {
+void Cuda::Impl::launch(const InferenceArgs& args, void* stream) {
   if (args.eliminate) eliminations.fetch_add(1, std::memory_order_relaxed);
   cuda::kernels_of(args.batch.family).infer(args, precision, limits, stream);
 }
 
-void Cuda::Impl::eliminate(const Batch& batch, const Known& known, const Wanted& wanted,
-                           void* stream) {
+void Cuda::Impl::infer(const Batch& batch, const Known& known, const Wanted& wanted, void* stream) {
   in_pieces(
       batch, stream,
       [&](Arena& arena, const Batch& piece) {
@@ -81,22 +85,7 @@ void Cuda::Impl::eliminate(const Batch& batch, const Known& known, const Wanted&
         cuda::kernels_of(batch.family).take_infer_memory(arena, limits, args);
         return args;
       },
-      [&](const Batch&, const InferenceArgs& args) { infer(args, stream); });
-}
-
-void Cuda::Impl::reverse(const Batch& batch, const Known& known, const Wanted& wanted,
-                         void* stream) {
-  in_pieces(
-      batch, stream,
-      [&](Arena& arena, const Batch& piece) {
-        InferenceArgs args = inference_args(piece, known, wanted);
-        args.eliminate = false;
-        args.reverse = true;
-        args.factors = slice(known.factors, piece);
-        cuda::kernels_of(batch.family).take_infer_memory(arena, limits, args);
-        return args;
-      },
-      [&](const Batch&, const InferenceArgs& args) { infer(args, stream); });
+      [&](const Batch&, const InferenceArgs& args) { launch(args, stream); });
 }
 
 void Cuda::Impl::hessian_product(const Batch& batch, const Known& known,
@@ -134,14 +123,14 @@ SampleQuestion Cuda::Impl::take_sample(Arena& arena, const Batch& piece, const K
   s.factors = args.infer.factors;
   s.seed = seed;
   s.trees = k;
-  s.counter = counters.data();
+  s.counter = counters.get();
   kernels.take_sample_memory(arena, limits, s);
   return args;
 }
 
 void Cuda::Impl::launch(const SampleQuestion& question, const Known& known, void* stream) {
   const cuda::SampleArgs& s = question.sample;
-  if (!known.has_factors()) infer(question.infer, stream);
+  if (!known.has_factors()) launch(question.infer, stream);
   cuda::launch_outcomes_of_factors(s.batch, question.infer.summary, s.summary.outcomes, stream);
   cuda::kernels_of(s.batch.family).sample(s, limits, stream);
 }
@@ -225,7 +214,7 @@ void Cuda::Impl::beam(const Batch& batch, int k, std::uint64_t seed, CudaOutcome
         cuda::take_matrices(arena, piece, wide, args.c);
         args.c.outcomes = outcomes + piece.first;
         args.seed = seed;
-        args.counter = counters.data() + 1;
+        args.counter = counters.get() + 1;
         args.out = cuda::slice(out, piece.first, static_cast<std::size_t>(k));
         return args;
       },

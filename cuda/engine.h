@@ -40,6 +40,7 @@ struct SampleQuestion {
 
 /// What an inference is to find, for whom.
 struct Wanted {
+  bool eliminate = true;  ///< Else the factors are kept already.
   bool reverse = false;
   CudaNumbers log_partition = {};
   CudaNumbers entropy = {};
@@ -58,13 +59,10 @@ struct Cuda::Impl {
   template <typename LayOut, typename Launch>
   void in_pieces(const cuda::Batch& batch, void* stream, LayOut&& lay_out, Launch&& launch);
 
-  /// Eliminates, and runs the reverse pass if wanted. Without kept factors it writes the summary
-  /// alone.
-  void eliminate(const cuda::Batch& batch, const cuda::Known& known, const cuda::Wanted& wanted,
-                 void* stream);
-  /// The reverse pass from kept factors.
-  void reverse(const cuda::Batch& batch, const cuda::Known& known, const cuda::Wanted& wanted,
-               void* stream);
+  /// Eliminates and runs the reverse pass, whichever is wanted. Without kept factors it writes the
+  /// summary alone.
+  void infer(const cuda::Batch& batch, const cuda::Known& known, const cuda::Wanted& wanted,
+             void* stream);
   void hessian_product(const cuda::Batch& batch, const cuda::Known& known,
                        const ConstCudaEdges& direction, const CudaEdges& out, void* stream);
   void sample(const cuda::Batch& batch, const cuda::Known& known, int k, std::uint64_t seed,
@@ -81,9 +79,9 @@ struct Cuda::Impl {
   cuda::Limits limits;
   std::size_t workspace_limit = 0;  ///< Bytes; larger batches go piece by piece.
   cuda::DevicePool pool;
-  cudaStream_t host_stream = nullptr;         ///< For batches in host memory.
-  cuda::Staging staging;                      ///< The way of data from and to host memory.
-  cuda::DeviceArray<std::uint64_t> counters;  ///< Fallbacks, exact laws.
+  cudaStream_t host_stream = nullptr;  ///< For batches in host memory.
+  cuda::Staging staging;               ///< The way of data from and to host memory.
+  std::unique_ptr<std::uint64_t, cuda::CudaFree> counters;  ///< Fallbacks, exact laws; on device.
   std::atomic<std::uint64_t> eliminations = 0;
   std::atomic<std::uint64_t> on_cpu = 0;
   std::uint64_t launched_before = 0;
@@ -95,8 +93,8 @@ struct Cuda::Impl {
                                    const cuda::Known& known, int k, std::uint64_t seed,
                                    CudaOutcome* outcomes);
   void launch(const cuda::SampleQuestion& question, const cuda::Known& known, void* stream);
-  /// cuda::infer() in the Cuda's precision.
-  void infer(const cuda::InferenceArgs& args, void* stream);
+  /// In the Cuda's precision.
+  void launch(const cuda::InferenceArgs& args, void* stream);
 };
 
 template <typename LayOut, typename Launch>

@@ -24,6 +24,9 @@ class HostBatch {
  public:
   HostBatch(const Cuda& cuda, std::span<const ScoreView> scores, std::span<const std::uint64_t> ids,
             RootRule root, TreeFamily family);
+  /// The same sentences with other scores.
+  HostBatch(const HostBatch& like, std::span<const ScoreView> scores)
+      : HostBatch(like.cuda_, scores, like.ids_, like.root_, like.family_) {}
 
   /// Sends the scores, the first time. Nothing else may be asked for before.
   void send();
@@ -35,6 +38,8 @@ class HostBatch {
   std::size_t words(std::size_t b) const { return static_cast<std::size_t>(scores_[b].n()); }
   std::uint64_t id(std::size_t b) const { return ids_[b]; }
   const ScoreView& scores(std::size_t b) const { return scores_[b]; }
+  RootRule root() const { return root_; }
+  TreeFamily family() const { return family_; }
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
   /// Whether the device has an answer for the sentence.
   bool answered(std::size_t b) const { return outcomes_[b].ok() && !refused_.contains(b); }

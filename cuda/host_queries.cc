@@ -20,16 +20,6 @@ void require_heads(TreeView heads) {
   }
 }
 
-// The matrix without gaps between its rows.
-std::vector<double> contiguous(const ConstEdgeMatrix& from, std::size_t side) {
-  std::vector<double> to(side * side);
-  for (std::size_t h = 0; h < side; ++h) {
-    std::copy_n(from.data + static_cast<std::ptrdiff_t>(h) * from.head_stride, side,
-                to.data() + h * side);
-  }
-  return to;
-}
-
 }  // namespace
 
 void OnCuda::outcomes(std::span<Outcome> out) {
@@ -39,28 +29,15 @@ void OnCuda::outcomes(std::span<Outcome> out) {
 }
 
 void OnCuda::log_partition(std::span<double> out) {
-  const Question question(batch_);
-  const DeviceBlock found = numbers();
-  batch_.trees().log_partition(data_of(found), batch_.stream());
-  fetch_numbers(found, out);
-  on_cpu([&](std::size_t b, const Factorization& f) { out[b] = taproot::log_partition(f); });
+  ask_numbers(
+      out, [&](double* found) { batch_.trees().log_partition(found, batch_.stream()); },
+      [](std::size_t, const Factorization& f) { return taproot::log_partition(f); });
 }
 
 void OnCuda::entropy(std::span<double> out) {
-  const Question question(batch_);
-  const DeviceBlock found = numbers();
-  batch_.trees().entropy(data_of(found), batch_.stream());
-  fetch_numbers(found, out);
-  on_cpu([&](std::size_t b, const Factorization& f) {
-    out[b] = taproot::entropy(f, batch_.workspace());
-  });
-}
-
-CudaEdges OnCuda::edges_in(const DeviceBlock& memory) const {
-  CudaEdges edges;
-  edges.data = memory.data();
-  edges.offsets = batch_.offsets();
-  return edges;
+  ask_numbers(
+      out, [&](double* found) { batch_.trees().entropy(found, batch_.stream()); },
+      [&](std::size_t, const Factorization& f) { return taproot::entropy(f, batch_.workspace()); });
 }
 
 DeviceBlock OnCuda::send_edges(std::span<const ConstEdgeMatrix> from) {
@@ -90,7 +67,7 @@ void OnCuda::fetch_edges(const DeviceBlock& found, std::span<const EdgeMatrix> o
 void OnCuda::marginals(std::span<const EdgeMatrix> out) {
   const Question question(batch_);
   const DeviceBlock found = edge_memory();
-  batch_.trees().marginals(edges_in(found), batch_.stream());
+  batch_.trees().marginals(edges_in<CudaEdges>(found), batch_.stream());
   fetch_edges(found, out);
   on_cpu([&](std::size_t b, const Factorization& f) {
     taproot::marginals(f, out[b], batch_.workspace());
@@ -115,42 +92,39 @@ void OnCuda::hessian_product(std::span<const ConstEdgeMatrix> direction,
   const Question question(batch_);
   const DeviceBlock along = send_edges(direction);
   const DeviceBlock found = edge_memory();
-  ConstCudaEdges from;
-  from.data = along.data();
-  from.offsets = batch_.offsets();
-  batch_.trees().hessian_product(from, edges_in(found), batch_.stream());
+  batch_.trees().hessian_product(edges_in<ConstCudaEdges>(along), edges_in<CudaEdges>(found),
+                                 batch_.stream());
   fetch_edges(found, out);
   on_cpu([&](std::size_t b, const Factorization& f) {
-    const std::size_t side = batch_.words(b) + 1;
+    std::vector<double> memory;
     try {
-      taproot::hessian_product(f, contiguous(direction[b], side), out[b], batch_.workspace());
+      taproot::hessian_product(f, detail::contiguous(direction[b], f.n(), memory), out[b],
+                               batch_.workspace());
     } catch (const std::invalid_argument&) {
-      for (std::size_t h = 0; h < side; ++h) {
-        std::fill_n(out[b].data + static_cast<std::ptrdiff_t>(h) * out[b].head_stride, side, NAN);
-      }
+      detail::fill(out[b], detail::side(f.n()), detail::side(f.n()), NAN);
     }
   });
 }
 
 void OnCuda::expectation(std::span<const ConstEdgeMatrix> values, std::span<double> out) {
-  const Question question(batch_);
-  const DeviceBlock there = send_edges(values);
-  const DeviceBlock found = numbers();
-  ConstCudaEdges from;
-  from.data = there.data();
-  from.offsets = batch_.offsets();
-  batch_.trees().expectation(from, data_of(found), batch_.stream());
-  fetch_numbers(found, out);
-  on_cpu([&](std::size_t b, const Factorization& f) {
-    out[b] =
-        taproot::expectation(f, contiguous(values[b], batch_.words(b) + 1), batch_.workspace());
-  });
+  ask_numbers(
+      out,
+      [&](double* found) {
+        const DeviceBlock there = send_edges(values);
+        batch_.trees().expectation(edges_in<ConstCudaEdges>(there), found, batch_.stream());
+      },
+      [&](std::size_t b, const Factorization& f) {
+        std::vector<double> memory;
+        return taproot::expectation(f, detail::contiguous(values[b], f.n(), memory),
+                                    batch_.workspace());
+      });
 }
 
 void OnCuda::divergence(DeviceBatch& other, detail::Divergence kind, std::span<double> out) {
   auto& q = static_cast<OnCuda&>(other);
-  detail::require(&batch_.engine() == &q.batch_.engine(), "divergence",
-                  "the two batches are on different Cudas");
+  const bool cross = kind == detail::Divergence::kCrossEntropy;
+  detail::require(&batch_.engine() == &q.batch_.engine(), cross ? "cross_entropy" : "kl_divergence",
+                  "the two batches are on different Cudas; make both on one");
   // What the CPU finishes is of the same sentences in both, because their lengths are the same.
   std::map<std::size_t, const Factorization*> of_q;
   if (&q != this) {
@@ -158,21 +132,19 @@ void OnCuda::divergence(DeviceBatch& other, detail::Divergence kind, std::span<d
     q.batch_.settle();
     for (const std::size_t b : q.batch_.refused()) of_q[b] = &q.batch_.factored(b);
   }
-  const Question question(batch_);
-  const DeviceBlock found = numbers();
-  if (kind == detail::Divergence::kCrossEntropy) {
-    batch_.trees().cross_entropy(q.batch_.trees(), data_of(found), batch_.stream());
-  } else {
-    batch_.trees().kl_divergence(q.batch_.trees(), data_of(found), batch_.stream());
-  }
-  fetch_numbers(found, out);
-  on_cpu([&](std::size_t b, const Factorization& f) {
-    const Factorization& g = &q == this ? f : *of_q.at(b);
-    if (!g.outcome().ok()) return;
-    out[b] = kind == detail::Divergence::kCrossEntropy
-                 ? taproot::cross_entropy(f, g, batch_.workspace())
-                 : taproot::kl_divergence(f, g, batch_.workspace());
-  });
+  ask_numbers(
+      out,
+      [&](double* found) {
+        const auto question =
+            cross ? &CudaDependencyTrees::cross_entropy : &CudaDependencyTrees::kl_divergence;
+        (batch_.trees().*question)(q.batch_.trees(), found, batch_.stream());
+      },
+      [&](std::size_t b, const Factorization& f) -> double {
+        const Factorization& g = &q == this ? f : *of_q.at(b);
+        if (!g.outcome().ok()) return NAN;
+        return cross ? taproot::cross_entropy(f, g, batch_.workspace())
+                     : taproot::kl_divergence(f, g, batch_.workspace());
+      });
 }
 
 void OnCuda::log_prob(std::size_t k, std::span<const TreeBuffer> heads,

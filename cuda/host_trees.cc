@@ -114,7 +114,7 @@ void OnCuda::sample_without_replacement(std::size_t k, const WithoutReplacementO
 std::vector<Outcome> OnCuda::argmax(std::span<const ScoreView> scores,
                                     std::span<const TreeOutput> out) {
   if (!scores.empty()) {  // Labels make the best scores others than those of the distribution.
-    return OnCuda(cuda_, scores, ids_, root_, family_).argmax({}, out);
+    return OnCuda(batch_, scores).argmax({}, out);
   }
   const Question question(batch_);
   const TreeMemory there(batch_, 1);
@@ -128,8 +128,8 @@ std::vector<Outcome> OnCuda::argmax(std::span<const ScoreView> scores,
     outcomes[b] = {static_cast<Status>(status), head, modifier};
     if (!batch_.on_device(b)) {
       outcomes[b] =
-          taproot::argmax(batch_.scores(b), root_, family_, {out[b].heads, batch_.words(b)},
-                          out[b].score, batch_.workspace());
+          taproot::argmax(batch_.scores(b), batch_.root(), batch_.family(),
+                          {out[b].heads, batch_.words(b)}, out[b].score, batch_.workspace());
     } else if (outcomes[b].ok() && out[b].score != nullptr) {
       *out[b].score = scores_found[b];
     }

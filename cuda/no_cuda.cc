@@ -24,7 +24,6 @@ Cuda::Cuda(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Cuda::~Cuda() = default;
 Cuda::Cuda(Cuda&&) noexcept = default;
 Cuda& Cuda::operator=(Cuda&&) noexcept = default;
-Precision Cuda::precision() const { none(); }
 CudaStatistics Cuda::statistics() const { none(); }
 void Cuda::release() { none(); }
 

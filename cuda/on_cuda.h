@@ -9,6 +9,7 @@
 #include <span>
 
 #include "batch/device_batch.h"
+#include "batch/edge_matrices.h"
 #include "cuda/host_batch.h"
 #include "taproot/query.h"
 
@@ -45,11 +46,7 @@ class OnCuda final : public detail::DeviceBatch {
  public:
   OnCuda(Cuda& cuda, std::span<const ScoreView> scores, std::span<const std::uint64_t> ids,
          RootRule root, TreeFamily family)
-      : cuda_(CudaAccess::share(cuda)),
-        batch_(cuda, scores, ids, root, family),
-        ids_(ids),
-        root_(root),
-        family_(family) {}
+      : batch_(cuda, scores, ids, root, family) {}
 
   void outcomes(std::span<Outcome> out) override;
   void log_partition(std::span<double> out) override;
@@ -71,13 +68,12 @@ class OnCuda final : public detail::DeviceBatch {
                                   std::span<WithoutReplacementSample> out) override;
 
  private:
+  OnCuda(const HostBatch& like, std::span<const ScoreView> scores) : batch_(like, scores) {}
+
   static std::ptrdiff_t at(std::size_t s, std::ptrdiff_t stride) {
     return static_cast<std::ptrdiff_t>(s) * stride;
   }
   static double* data_of(const DeviceBlock& block) { return static_cast<double*>(block.data()); }
-  DeviceBlock numbers() {
-    return DeviceBlock(batch_.engine().pool, batch_.size() * sizeof(double), batch_.stream());
-  }
   DeviceBlock edge_memory() {
     const auto cells = static_cast<std::size_t>(batch_.bounds().back());
     return DeviceBlock(batch_.engine().pool, cells * sizeof(double), batch_.stream());
@@ -93,10 +89,17 @@ class OnCuda final : public detail::DeviceBatch {
       if (batch_.answered(b)) take(b, elements);
     });
   }
-  void fetch_numbers(const DeviceBlock& found, std::span<double> out) {
+  /// A number per sentence: ask(found) asks the device, which writes them to its memory, and
+  /// cpu(b, f) is what the CPU finds where the device cannot.
+  template <typename Ask, typename OfCpu>
+  void ask_numbers(std::span<double> out, Ask&& ask, OfCpu&& cpu) {
+    const Question question(batch_);
+    const DeviceBlock found(batch_.engine().pool, batch_.size() * sizeof(double), batch_.stream());
+    ask(data_of(found));
     batch_.settle();
     fetch(data_of(found), regular_bounds(batch_.size(), 1),
           [&](std::size_t b, const double* from) { out[b] = *from; });
+    on_cpu([&](std::size_t b, const Factorization& f) { out[b] = cpu(b, f); });
   }
   /// place(b, s) is where the value of tree s goes; null: nowhere.
   template <typename Place>
@@ -131,15 +134,17 @@ class OnCuda final : public detail::DeviceBatch {
                      const SampleOptions& options, const TreeOutput& out);
   /// A value for every edge, sent to device memory beside the scores.
   DeviceBlock send_edges(std::span<const ConstEdgeMatrix> from);
-  CudaEdges edges_in(const DeviceBlock& memory) const;
+  template <typename Edges>
+  Edges edges_in(const DeviceBlock& memory) const {
+    Edges edges;
+    edges.data = memory.data();
+    edges.offsets = batch_.offsets();
+    return edges;
+  }
   /// Matrices from there.
   void fetch_edges(const DeviceBlock& found, std::span<const EdgeMatrix> out);
 
-  Cuda cuda_;
   HostBatch batch_;
-  std::span<const std::uint64_t> ids_;
-  RootRule root_;
-  TreeFamily family_;
 };
 
 }  // namespace taproot::cuda

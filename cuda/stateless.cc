@@ -5,7 +5,7 @@
 
 #include "core/check.h"
 #include "cuda/core/arena.h"
-#include "cuda/core/head_size.h"
+#include "cuda/core/require.h"
 #include "cuda/family.h"
 #include "cuda/query/log_prob.h"
 #include "taproot/cuda.h"
@@ -22,14 +22,7 @@ using cuda::kernels_of;
 using cuda::Limits;
 
 void check(const CudaScores& scores, const Limits& limits, const char* function) {
-  const auto require = [=](bool condition, const char* what) {
-    detail::require(condition, function, what);
-  };
-  require(scores.size == 0 || scores.data != nullptr, "the scores are null");
-  require(scores.max_n >= 0, "max_n is negative");
-  require(scores.size <= std::size_t{1} << 30, "there are more than 2^30 sentences");
-  require(scores.offsets == nullptr || scores.cells > 0 || scores.size == 0,
-          "with offsets the number of cells must be given");
+  cuda::require_scores(scores, function);
   if (!limits.fits(scores.max_n)) {
     detail::misuse(function, "sentences of up to " + std::to_string(scores.max_n) +
                                  " words do not fit the shared memory of this device");
@@ -107,18 +100,16 @@ std::size_t cuda_inference_bytes(const CudaInference& question) {
 void cuda_infer(const CudaInference& question, void* workspace, std::size_t workspace_bytes,
                 void* stream) {
   constexpr const char* kName = "cuda_infer";
-  detail::require(question.tree_count <= std::size_t{1} << 30, kName,
-                  "at most 2^30 trees per sentence");
+  const int count = cuda::tree_count(question.tree_count, kName);
   const bool has_trees = question.trees.heads != nullptr && question.log_prob.data != nullptr;
-  const bool no_trees = question.tree_count == 0 || question.scores.size == 0;
+  const bool no_trees = count == 0 || question.scores.size == 0;
   detail::require(has_trees || no_trees || question.scores.max_n == 0, kName,
                   "the trees or the memory for their log p are null");
   answer(question, workspace, workspace_bytes, kName,
          [&](const InferenceArgs& args, const Limits& limits) {
            kernels_of(args.batch.family).infer(args, question.precision, limits, stream);
-           const cuda::LogProbArgs trees{
-               args.batch,     args.summary,      static_cast<int>(question.tree_count),
-               question.trees, question.log_prob, true};
+           const cuda::LogProbArgs trees{args.batch,     args.summary,      count,
+                                         question.trees, question.log_prob, true};
            cuda::launch_log_prob(trees, stream);
            if (question.slope_of_tree) {
              cuda::launch_slope_of_tree(trees, question.marginals, stream);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trees of a batch in device memory: log p of given ones, decoded ones and samples.
-#include "cuda/core/head_size.h"
-#include "cuda/family.h"
+#include "cuda/core/require.h"
 #include "cuda/query/log_prob.h"
 #include "cuda/sample/without_replacement/beam.h"
 #include "cuda/trees_impl.h"
@@ -10,22 +9,12 @@
 namespace taproot {
 
 using cuda::Batch;
-using cuda::kernels_of;
-
-namespace {
-
-int tree_count(std::size_t k, const char* function) {
-  detail::require(k <= std::size_t{1} << 30, function, "at most 2^30 trees per sentence");
-  return static_cast<int>(k);
-}
-
-}  // namespace
 
 void CudaDependencyTrees::log_prob(std::size_t k, const CudaTreeBuffer& trees,
                                    const CudaTreeValues& out, void* stream) {
   constexpr const char* kName = "CudaDependencyTrees::log_prob";
   Impl& i = *impl_;
-  const int count = tree_count(k, kName);
+  const int count = cuda::tree_count(k, kName);
   i.ask((trees.heads != nullptr && out.data != nullptr) || k == 0, kName, stream, [&] {
     i.need_factors();
     if (!i.fits) return;
@@ -51,19 +40,12 @@ void CudaDependencyTrees::argmax(CudaOutcome* outcomes, const CudaTreeBuffer& ou
       if (outcomes != nullptr) cuda::launch_refusal(outcomes, i.batch.size, i.stream);
       return;
     }
-    i.launch(
-        [&](cuda::Arena& arena) {
-          cuda::ArgmaxArgs args;
-          args.batch = i.batch;
-          args.outcomes = outcomes;
-          args.out = out;
-          args.score = score;
-          kernels_of(i.batch.family).take_argmax_memory(arena, i.engine->limits, args);
-          return args;
-        },
-        [&](const cuda::ArgmaxArgs& args) {
-          kernels_of(i.batch.family).argmax(args, i.engine->limits, i.stream);
-        });
+    cuda::ArgmaxArgs args;
+    args.batch = i.batch;
+    args.outcomes = outcomes;
+    args.out = out;
+    args.score = score;
+    i.launch_argmax(args);
   });
 }
 
@@ -72,23 +54,14 @@ void CudaDependencyTrees::mbr(const CudaTreeBuffer& out, void* stream) {
   const bool has_memory = out.heads != nullptr || i.batch.max_n == 0;
   i.ask(has_memory, "CudaDependencyTrees::mbr", stream, [&] {
     i.with_marginals([&](const Batch& piece, const CudaEdges& marginals) {
-      i.launch(
-          [&](cuda::Arena& arena) {
-            cuda::ArgmaxArgs args;
-            args.batch = piece;
-            args.values = {
-                marginals.data,        marginals.is_double,       marginals.sentence_stride,
-                marginals.head_stride, marginals.modifier_stride, marginals.offsets};
-            args.known = i.known.summary.outcomes + piece.first;
-            args.out = out;
-            args.out.heads =
-                out.heads + static_cast<std::ptrdiff_t>(piece.first) * out.sentence_stride;
-            kernels_of(i.batch.family).take_argmax_memory(arena, i.engine->limits, args);
-            return args;
-          },
-          [&](const cuda::ArgmaxArgs& args) {
-            kernels_of(i.batch.family).argmax(args, i.engine->limits, i.stream);
-          });
+      cuda::ArgmaxArgs args;
+      args.batch = piece;
+      args.values = {marginals.data,        marginals.is_double,       marginals.sentence_stride,
+                     marginals.head_stride, marginals.modifier_stride, marginals.offsets};
+      args.known = i.known.summary.outcomes + piece.first;
+      args.out = out;
+      args.out.heads = out.heads + static_cast<std::ptrdiff_t>(piece.first) * out.sentence_stride;
+      i.launch_argmax(args);
     });
   });
 }
@@ -98,7 +71,7 @@ void CudaDependencyTrees::sample(std::size_t k, std::uint64_t seed, std::uint32_
   constexpr const char* kName = "CudaDependencyTrees::sample";
   Impl& i = *impl_;
   cuda::require_head_size(out, i.batch.max_n, kName);
-  const int count = tree_count(k, kName);
+  const int count = cuda::tree_count(k, kName);
   const bool nothing = k == 0 || i.batch.max_n == 0;
   i.ask(out.heads != nullptr || nothing, kName, stream, [&] {
     if (i.keep || !i.fits || nothing) i.need_factors();
@@ -118,7 +91,7 @@ void CudaDependencyTrees::sample_without_replacement(std::size_t k,
                                                      void* stream) {
   constexpr const char* kName = "CudaDependencyTrees::sample_without_replacement";
   Impl& i = *impl_;
-  const int count = tree_count(k, kName);
+  const int count = cuda::tree_count(k, kName);
   const bool has_memory =
       (out.trees.heads != nullptr && out.log_prob != nullptr && out.gumbel != nullptr) || k == 0;
   const bool has_vectors = outcomes != nullptr && out.kappa != nullptr && out.count != nullptr;

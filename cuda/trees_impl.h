@@ -9,6 +9,7 @@
 
 #include "core/check.h"
 #include "cuda/engine.h"
+#include "cuda/family.h"
 #include "cuda/query/kept.h"
 #include "query/wide_entry.h"
 #include "taproot/cuda.h"
@@ -36,11 +37,20 @@ struct CudaDependencyTrees::Impl {
   /// work() with the device set, after all that was asked before, on whatever stream.
   template <typename Work>
   void ask(bool has_memory, const char* function, void* on, Work&& work) {
+    ask_with(*this, has_memory, function, on, work);
+  }
+
+  /// The same for work on two objects, with both locked: what is launched then reads both.
+  template <typename Work>
+  void ask_with(Impl& other, bool has_memory, const char* function, void* on, Work&& work) {
     detail::require(has_memory || batch.size == 0, function, "the memory for the answer is null");
     if (batch.size == 0) return;
-    const std::lock_guard lock(mutex);
+    std::unique_lock lock(mutex, std::defer_lock);
+    std::unique_lock of_other(other.mutex, std::defer_lock);
+    &other == this ? lock.lock() : std::lock(lock, of_other);
     const CurrentDevice current(engine->device);
     move_to(static_cast<cudaStream_t>(on));
+    other.move_to(static_cast<cudaStream_t>(on));
     work();
   }
 
@@ -49,13 +59,12 @@ struct CudaDependencyTrees::Impl {
     if (!eliminated) find({});
   }
 
-  void find(const cuda::Wanted& wanted) {
-    if (!fits) {
-      if (!eliminated) cuda::launch_refusal(known.summary.outcomes, batch.size, stream);
-    } else if (eliminated && keep) {
-      engine->reverse(batch, known, wanted, stream);
-    } else {
-      engine->eliminate(batch, known, wanted, stream);
+  void find(cuda::Wanted wanted) {
+    if (fits) {
+      wanted.eliminate = !(eliminated && keep);
+      engine->infer(batch, known, wanted, stream);
+    } else if (!eliminated) {
+      cuda::launch_refusal(known.summary.outcomes, batch.size, stream);
     }
     eliminated = true;
     if (wanted.reverse) reversed = true;
@@ -82,20 +91,20 @@ struct CudaDependencyTrees::Impl {
           return edges;
         },
         [&](const cuda::Batch& piece, const CudaEdges& edges) {
-          engine->eliminate(piece, known,
-                            {.reverse = true, .marginals = edges, .first = piece.first}, stream);
+          engine->infer(piece, known, {.reverse = true, .marginals = edges, .first = piece.first},
+                        stream);
           visit(piece, edges);
         });
     eliminated = reversed = true;
   }
 
-  /// Launches with a workspace for a piece that lay_out(arena) describes.
-  template <typename LayOut, typename Launch>
-  void launch(LayOut&& lay_out, Launch&& run) {
-    decltype(lay_out(std::declval<cuda::Arena&>())) args;
-    const cuda::DeviceBlock workspace =
-        cuda::take_block(engine->pool, stream, [&](cuda::Arena& arena) { args = lay_out(arena); });
-    run(args);
+  /// Finds the best trees; only the workspace is missing in `args`.
+  void launch_argmax(cuda::ArgmaxArgs args) {
+    const cuda::FamilyKernels& kernels = cuda::kernels_of(batch.family);
+    const cuda::DeviceBlock workspace = cuda::take_block(
+        engine->pool, stream,
+        [&](cuda::Arena& arena) { kernels.take_argmax_memory(arena, engine->limits, args); });
+    kernels.argmax(args, engine->limits, stream);
   }
 
   void compare(CudaDependencyTrees::Impl& q, detail::Divergence kind, const char* function,

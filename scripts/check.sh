@@ -170,12 +170,12 @@ if [ -z "$text_only" ]; then
       { echo "$header cannot be included alone" >&2 && return 1; }
   }
   export -f stands_alone
-  files 'include/*.h' 'src/*.h' 'cli/*.h' 'tests/*.h' 'testing/*.h' | grep -v -e '-inl\.h$' |
+  files 'include/*.h' 'src/*.h' 'cli/*.h' 'tests/*.h' 'testing/*.h' | grep -v -e '-inl\.h$' -e '^tests/cuda/' -e device_array |
     while read -r header; do comes_first "$header" || echo "$header"; done |
     xargs -P "$(nproc)" -I{} bash -c 'stands_alone {}' || failed=1
   cuda_include=${CUDA_HOME:-/usr/local/cuda}/include
   if [ -e "$cuda_include/cuda_runtime_api.h" ]; then
-    files 'cuda/*.h' | grep -v launch |
+    files 'cuda/*.h' 'tests/cuda/*.h' testing/device_array.h | grep -v launch |
       xargs -P "$(nproc)" -I{} bash -c "stands_alone {} -isystem '$cuda_include'" || failed=1
   fi
 fi

@@ -14,12 +14,10 @@
 #include <vector>
 
 #include "cuda/core/cuda_check.h"
-#include "cuda/core/memory.h"
 #include "taproot/taproot.h"
+#include "testing/device_array.h"
 
 namespace taproot::bench {
-
-using cuda::DeviceArray;
 
 // Datasheet rates of an H200: bytes per second, and multiply-adds of float64 and float32.
 inline constexpr double kBytes = 4.8e12;

@@ -101,31 +101,9 @@ DeviceBlock take_block(DevicePool& pool, cudaStream_t stream, LayOut&& lay_out) 
   return block;
 }
 
-/// Device memory that only ever grows, as detail::Buffer does on the host. Contents do not survive
-/// growth; growing waits for the device.
-template <typename T>
-class DeviceArray {
- public:
-  DeviceArray() = default;
-  ~DeviceArray() { cudaFree(data_); }  // Nothing can be done about an error here.
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-
-  T* resize(std::size_t size) {
-    if (size > capacity_) {
-      TAPROOT_CUDA(cudaFree(data_));
-      data_ = nullptr;
-      capacity_ = 0;
-      TAPROOT_CUDA(cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T)));
-      capacity_ = size;
-    }
-    return data_;
-  }
-  T* data() const { return data_; }
-
- private:
-  T* data_ = nullptr;
-  std::size_t capacity_ = 0;
+/// For a few bytes that live as long as their owner.
+struct CudaFree {
+  void operator()(void* memory) const { cudaFree(memory); }
 };
 
 /// Host memory that the device reads and writes directly, which is several times as fast as by way

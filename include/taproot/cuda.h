@@ -53,7 +53,6 @@ class TAPROOT_API Cuda {
   Cuda(Cuda&&) noexcept;
   Cuda& operator=(Cuda&&) noexcept;
 
-  Precision precision() const;
   /// Waits for the device.
   CudaStatistics statistics() const;
   /// Gives the memory that no object uses any more back to the device. Waits for the device.

@@ -7,6 +7,8 @@
 #include <nanobind/ndarray.h>
 
 #include <initializer_list>
+#include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -17,8 +19,21 @@ namespace taproot::python {
 template <typename T>
 using Contiguous = nanobind::ndarray<T, nanobind::c_contig, nanobind::device::cpu>;
 
+template <typename T>
+std::span<T> span(const Contiguous<T>& array) {
+  return {array.data(), array.size()};
+}
+
 /// An array of any strides, float32 or float64.
 using Floats = nanobind::ndarray<nanobind::ro, nanobind::device::cpu>;
+
+/// Whether the numbers are float64; throws unless they are that or float32.
+template <typename Array>
+bool holds_doubles(const Array& array, const char* message) {
+  const bool doubles = array.dtype() == nanobind::dtype<double>();
+  if (!doubles && array.dtype() != nanobind::dtype<float>()) throw std::invalid_argument(message);
+  return doubles;
+}
 
 template <typename T>
 using NumpyArray = nanobind::ndarray<nanobind::numpy, T, nanobind::c_contig>;

@@ -22,20 +22,13 @@ namespace {
 
 using Columns = nb::typed<nb::dict, nb::str, nb::any>;
 
-// question() with the GIL released.
-template <typename Question>
-auto ask(Question&& question) {
-  const Released released;
-  return question();
-}
-
 template <NumberQuestion kQuestion>
 NumpyArray<double> ask_numbers(Rows& rows) {
-  return ask([&] { return find_numbers(rows, kQuestion); }).take();
+  return without_gil([&] { return find_numbers(rows, kQuestion); }).take();
 }
 
 Columns ask_dense_marginals(Rows& rows) {
-  DenseMarginals found = ask([&] { return find_dense_marginals(rows); });
+  DenseMarginals found = without_gil([&] { return find_dense_marginals(rows); });
   Columns columns;
   columns["offsets"] = found.offsets.take();
   columns["marginals"] = found.marginals.take();
@@ -43,7 +36,7 @@ Columns ask_dense_marginals(Rows& rows) {
 }
 
 Columns ask_sparse_marginals(Rows& rows, double threshold) {
-  SparseMarginals found = ask([&] { return find_sparse_marginals(rows, threshold); });
+  SparseMarginals found = without_gil([&] { return find_sparse_marginals(rows, threshold); });
   Columns columns;
   columns["offsets"] = found.offsets.take();
   columns["head"] = found.head.take();
@@ -70,13 +63,13 @@ Columns to_dict(TreeColumns&& found) {
 
 Columns ask_sample(Rows& rows, std::size_t k, std::uint64_t seed, std::string_view algorithm) {
   const SampleOptions options{algorithm_named(algorithm), seed};
-  return to_dict(ask([&] { return find_samples(rows, k, options); }));
+  return to_dict(without_gil([&] { return find_samples(rows, k, options); }));
 }
 
 Columns ask_without_replacement(Rows& rows, std::size_t k, std::uint64_t seed,
                                 std::string_view algorithm) {
   const WithoutReplacementOptions options{without_replacement_algorithm_named(algorithm), seed};
-  return to_dict(ask([&] { return find_without_replacement(rows, k, options); }));
+  return to_dict(without_gil([&] { return find_without_replacement(rows, k, options); }));
 }
 
 // The ids of texts, text i at bytes[offsets[i]] to bytes[offsets[i + 1]].
@@ -113,21 +106,20 @@ void init_columns(nb::module_& m) {
           },
           "kind"_a, nb::arg("valid").noconvert(), nb::arg("offsets").noconvert(),
           nb::arg("values").noconvert(), nb::arg("seconds").noconvert().none())
-      .def("prepare", &Rows::prepare)
-      .def("address", &Rows::address, "row"_a)
       .def("log_partition", &ask_numbers<&D::log_partition>)
       .def("entropy", &ask_numbers<&D::entropy>)
       .def("dense_marginals", &ask_dense_marginals)
       .def("sparse_marginals", &ask_sparse_marginals, "threshold"_a)
       .def("argmax",
-           [](Rows& rows) { return to_dict(ask([&] { return find_best(rows, false); })); })
-      .def("mbr", [](Rows& rows) { return to_dict(ask([&] { return find_best(rows, true); })); })
+           [](Rows& rows) { return to_dict(without_gil([&] { return find_best(rows, false); })); })
+      .def("mbr",
+           [](Rows& rows) { return to_dict(without_gil([&] { return find_best(rows, true); })); })
       .def("sample", &ask_sample, "k"_a, "seed"_a, "algorithm"_a)
       .def("sample_without_replacement", &ask_without_replacement, "k"_a, "seed"_a, "algorithm"_a)
       .def(
           "kbest",
           [](Rows& rows, std::size_t k) {
-            return to_dict(ask([&] { return find_kbest(rows, k); }));
+            return to_dict(without_gil([&] { return find_kbest(rows, k); }));
           },
           "k"_a);
   m.def("sentence_ids", &sentence_ids, nb::arg("bytes").noconvert(), nb::arg("offsets").noconvert(),

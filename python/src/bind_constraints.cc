@@ -13,11 +13,14 @@ namespace taproot::python {
 
 namespace {
 
-using Words = Contiguous<const std::int32_t>;
-
 template <Constraints& (Constraints::*kMethod)(int, int)>
 void forward(Constraints& self, int head, int modifier) {
   (self.*kMethod)(head, modifier);
+}
+
+template <Constraints& (Constraints::*kMethod)(std::span<const std::int32_t>)>
+void forward_words(Constraints& self, Contiguous<const std::int32_t> words) {
+  (self.*kMethod)(span(words));
 }
 
 // Which edges of a sentence of n words are left: out [n+1][n+1].
@@ -35,18 +38,9 @@ void init_constraints(nb::module_& m) {
       .def(nb::init<>())
       .def("force", &forward<&Constraints::force>, "head"_a, "modifier"_a)
       .def("forbid", &forward<&Constraints::forbid>, "head"_a, "modifier"_a)
-      .def(
-          "allow_roots",
-          [](Constraints& self, const Words& words) {
-            self.allow_roots({words.data(), words.size()});
-          },
-          nb::arg("words").noconvert())
-      .def(
-          "force_partial_tree",
-          [](Constraints& self, const Words& heads) {
-            self.force_partial_tree({heads.data(), heads.size()});
-          },
-          nb::arg("heads").noconvert())
+      .def("allow_roots", &forward_words<&Constraints::allow_roots>, nb::arg("words").noconvert())
+      .def("force_partial_tree", &forward_words<&Constraints::force_partial_tree>,
+           nb::arg("heads").noconvert())
       .def("fits", &Constraints::fits, "n"_a)
       .def("allowed", &allowed, nb::arg("out").noconvert());
 }

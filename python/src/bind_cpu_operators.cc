@@ -11,6 +11,7 @@
 #include "gil.h"
 #include "module.h"
 #include "operator_arguments.h"
+#include "padded.h"
 #include "pool.h"
 #include "taproot/dependency_trees.h"
 
@@ -18,19 +19,6 @@ namespace nb = nanobind;
 
 namespace taproot::python {
 namespace {
-
-template <typename T>
-std::vector<ScoreView> views_at(Address data, std::size_t size, int n,
-                                std::ptrdiff_t sentence_stride, std::ptrdiff_t head_stride,
-                                std::ptrdiff_t modifier_stride) {
-  std::vector<ScoreView> views;
-  views.reserve(size);
-  for (std::size_t b = 0; b < size; ++b) {
-    const T* scores = at<const T>(data) + static_cast<std::ptrdiff_t>(b) * sentence_stride;
-    views.emplace_back(scores, n, head_stride, modifier_stride);
-  }
-  return views;
-}
 
 // log Z [size] and, unless the address is 0, marginals [size][n+1][n+1], of sentences of n words.
 // Returns whether all of them have an answer.
@@ -42,18 +30,18 @@ bool infer(Address scores, bool is_double, std::size_t size, int n, std::ptrdiff
   options.root = root_of(kind);
   options.projective = family_of(kind) == TreeFamily::kProjective;
   options.keep = false;
-  const auto views = is_double ? views_at<double> : views_at<float>;
-  DependencyTrees trees(pool(),
-                        views(scores, size, n, sentence_stride, head_stride, modifier_stride),
-                        std::move(options));
+  std::vector<ScoreView> views;
+  views.reserve(size);
+  with_numbers(at(scores), is_double, [&](const auto* first) {
+    for (std::size_t b = 0; b < size; ++b) {
+      views.emplace_back(first + static_cast<std::ptrdiff_t>(b) * sentence_stride, n, head_stride,
+                         modifier_stride);
+    }
+  });
+  DependencyTrees trees(pool(), std::move(views), std::move(options));
   if (marginals != 0) {
     const auto side = static_cast<std::size_t>(n) + 1;
-    std::vector<EdgeMatrix> out;
-    out.reserve(size);
-    for (std::size_t b = 0; b < size; ++b) {
-      out.push_back({at<double>(marginals) + b * side * side, static_cast<std::ptrdiff_t>(side)});
-    }
-    trees.marginals(out);  // They tell log Z, too.
+    trees.marginals(matrices_in(at<double>(marginals), size, side, side));  // They tell log Z, too.
   }
   const std::vector<Outcome> outcomes = trees.log_partition({at<double>(log_z), size});
   return std::all_of(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return o.ok(); });

@@ -45,14 +45,6 @@ Precision precision_named(const std::string& name) {
                               "\"");
 }
 
-// float64 or float32.
-template <typename Array>
-bool holds_doubles(const Array& array, const char* message) {
-  const bool doubles = array.dtype() == nb::dtype<double>();
-  require(doubles || array.dtype() == nb::dtype<float>(), message);
-  return doubles;
-}
-
 // [B][N+1][N+1], any strides.
 CudaScores scores_of(const ReadFloats& array, const Lengths& lengths, const std::string& root,
                      const Ids& ids, bool projective) {
@@ -62,7 +54,8 @@ CudaScores scores_of(const ReadFloats& array, const Lengths& lengths, const std:
   require(!ids || ids->size() == array.shape(0), "ids must have shape (B,)");
   CudaScores scores;
   scores.data = array.data();
-  scores.is_double = holds_doubles(array, "scores must be float32 or float64");
+  scores.is_double =
+      holds_doubles(array, "[CudaDependencyTrees] scores must be float32 or float64");
   scores.size = array.shape(0);
   scores.max_n = static_cast<int>(array.shape(1)) - 1;
   scores.sentence_stride = array.stride(0);
@@ -76,6 +69,8 @@ CudaScores scores_of(const ReadFloats& array, const Lengths& lengths, const std:
   return scores;
 }
 
+using D = CudaDependencyTrees;
+
 // CudaDependencyTrees with the arrays that it reads.
 class BoundTrees {
  public:
@@ -88,50 +83,44 @@ class BoundTrees {
 
   void outcomes(OnDevice<std::int32_t> out, std::uintptr_t stream) {
     CudaOutcome* const to = outcomes_in(out);
-    run([&] { trees_.outcomes(to, at(stream)); });
+    without_gil([&] { trees_.outcomes(to, at(stream)); });
   }
-  void log_partition(OnDevice<double> out, std::uintptr_t stream) {
+  template <void (D::*kQuestion)(double*, void*)>
+  void numbers(OnDevice<double> out, std::uintptr_t stream) {
     require(out.size() == size(), "out must have shape (B,)");
-    run([&] { trees_.log_partition(out.data(), at(stream)); });
+    without_gil([&] { (trees_.*kQuestion)(out.data(), at(stream)); });
   }
-  void entropy(OnDevice<double> out, std::uintptr_t stream) {
+  template <void (D::*kQuestion)(D&, double*, void*)>
+  void compare(BoundTrees& q, OnDevice<double> out, std::uintptr_t stream) {
     require(out.size() == size(), "out must have shape (B,)");
-    run([&] { trees_.entropy(out.data(), at(stream)); });
+    without_gil([&] { (trees_.*kQuestion)(q.trees_, out.data(), at(stream)); });
   }
   void root_marginals(OnDevice<double> out, std::uintptr_t stream) {
     require(out.ndim() == 2 && out.shape(0) == size() && out.shape(1) == words(),
             "out must have shape (B, N)");
-    run([&] { trees_.root_marginals(out.data(), at(stream)); });
+    without_gil([&] { trees_.root_marginals(out.data(), at(stream)); });
   }
   void marginals(DeviceFloats out, std::uintptr_t stream) {
     const auto edges = edges_in<CudaEdges>(out);
-    run([&] { trees_.marginals(edges, at(stream)); });
+    without_gil([&] { trees_.marginals(edges, at(stream)); });
   }
   void hessian_product(ReadFloats direction, DeviceFloats out, std::uintptr_t stream) {
     const auto along = edges_in<ConstCudaEdges>(direction);
     const auto to = edges_in<CudaEdges>(out);
-    run([&] { trees_.hessian_product(along, to, at(stream)); });
-  }
-  void cross_entropy(BoundTrees& q, OnDevice<double> out, std::uintptr_t stream) {
-    require(out.size() == size(), "out must have shape (B,)");
-    run([&] { trees_.cross_entropy(q.trees_, out.data(), at(stream)); });
-  }
-  void kl_divergence(BoundTrees& q, OnDevice<double> out, std::uintptr_t stream) {
-    require(out.size() == size(), "out must have shape (B,)");
-    run([&] { trees_.kl_divergence(q.trees_, out.data(), at(stream)); });
+    without_gil([&] { trees_.hessian_product(along, to, at(stream)); });
   }
   void mbr(OnDevice<std::int32_t> heads, std::uintptr_t stream) {
     require(heads.ndim() == 2 && heads.shape(0) == size() && heads.shape(1) == words(),
             "heads must have shape (B, N)");
     const CudaTreeBuffer out{heads.data(), heads.stride(0), 0};
-    run([&] { trees_.mbr(out, at(stream)); });
+    without_gil([&] { trees_.mbr(out, at(stream)); });
   }
   void log_prob(OnDevice<std::int32_t> heads, OnDevice<double> out, std::uintptr_t stream) {
     const CudaTreeBuffer trees = trees_in(heads);
     require(out.ndim() == 2 && out.shape(0) == heads.shape(0) && out.shape(1) == size(),
             "out must have shape (k, B)");
     const CudaTreeValues values{out.data(), 1, static_cast<std::ptrdiff_t>(size())};
-    run([&] { trees_.log_prob(heads.shape(0), trees, values, at(stream)); });
+    without_gil([&] { trees_.log_prob(heads.shape(0), trees, values, at(stream)); });
   }
   void sample(std::uint64_t seed, std::uint32_t first_tree, OnDevice<std::int32_t> outcomes,
               DeviceHeads heads, std::uintptr_t stream) {
@@ -142,7 +131,7 @@ class BoundTrees {
             "heads must be int8, int16, int32 or int64");
     const CudaHeadBuffer out{heads.data(), type.bits / 8, heads.stride(1), heads.stride(0)};
     CudaOutcome* const to = outcomes_in(outcomes);
-    run([&] { trees_.sample(heads.shape(0), seed, first_tree, to, out, at(stream)); });
+    without_gil([&] { trees_.sample(heads.shape(0), seed, first_tree, to, out, at(stream)); });
   }
   void sample_without_replacement(const std::string& algorithm, std::uint64_t seed,
                                   OnDevice<std::int32_t> outcomes, OnDevice<std::int32_t> heads,
@@ -158,7 +147,8 @@ class BoundTrees {
             "kappa and counts must have shape (B,)");
     CudaOutcome* const to = outcomes_in(outcomes);
     const WithoutReplacementAlgorithm by = without_replacement_algorithm_named(algorithm);
-    run([&] { trees_.sample_without_replacement(heads.shape(0), by, seed, to, out, at(stream)); });
+    without_gil(
+        [&] { trees_.sample_without_replacement(heads.shape(0), by, seed, to, out, at(stream)); });
   }
 
  private:
@@ -172,7 +162,8 @@ class BoundTrees {
     require(edges.ndim() == 3 && edges.shape(0) == scores_.shape(0) &&
                 edges.shape(1) == scores_.shape(1) && edges.shape(2) == scores_.shape(2),
             "values of edges must have the shape of scores");
-    const bool doubles = holds_doubles(edges, "values of edges must be float32 or float64");
+    const bool doubles =
+        holds_doubles(edges, "[CudaDependencyTrees] values of edges must be float32 or float64");
     return {edges.data(), doubles, edges.stride(0), edges.stride(1), edges.stride(2), nullptr};
   }
   // Trees as [k][B][N].
@@ -190,11 +181,6 @@ class BoundTrees {
     require(outcomes.size() == 3 * size(), "outcomes must have shape (B, 3)");
     return reinterpret_cast<CudaOutcome*>(outcomes.data());
   }
-  template <typename Work>
-  static void run(Work&& work) {
-    const Released released;
-    work();
-  }
 
   ReadFloats scores_;
   Lengths lengths_;
@@ -203,11 +189,7 @@ class BoundTrees {
 };
 
 nb::dict statistics_of(const Cuda& cuda) {
-  CudaStatistics found;
-  {
-    const Released released;
-    found = cuda.statistics();
-  }
+  const CudaStatistics found = without_gil([&] { return cuda.statistics(); });
   nb::dict statistics;
   statistics["launches"] = found.launches;
   statistics["eliminations"] = found.eliminations;
@@ -245,14 +227,14 @@ void init_trees(nb::module_& m) {
            "root"_a = "single", nb::arg("ids").noconvert().none() = nb::none(), "keep"_a = true,
            "projective"_a = false)
       .def("outcomes", &BoundTrees::outcomes, out, "stream"_a)
-      .def("log_partition", &BoundTrees::log_partition, out, "stream"_a)
-      .def("entropy", &BoundTrees::entropy, out, "stream"_a)
+      .def("log_partition", &BoundTrees::numbers<&D::log_partition>, out, "stream"_a)
+      .def("entropy", &BoundTrees::numbers<&D::entropy>, out, "stream"_a)
       .def("marginals", &BoundTrees::marginals, out, "stream"_a)
       .def("root_marginals", &BoundTrees::root_marginals, out, "stream"_a)
       .def("hessian_product", &BoundTrees::hessian_product, nb::arg("direction").noconvert(), out,
            "stream"_a)
-      .def("cross_entropy", &BoundTrees::cross_entropy, "other"_a, out, "stream"_a)
-      .def("kl_divergence", &BoundTrees::kl_divergence, "other"_a, out, "stream"_a)
+      .def("cross_entropy", &BoundTrees::compare<&D::cross_entropy>, "other"_a, out, "stream"_a)
+      .def("kl_divergence", &BoundTrees::compare<&D::kl_divergence>, "other"_a, out, "stream"_a)
       .def("mbr", &BoundTrees::mbr, heads, "stream"_a)
       .def("log_prob", &BoundTrees::log_prob, heads, out, "stream"_a)
       .def("sample", &BoundTrees::sample, "seed"_a, "first_tree"_a, outcomes, heads, "stream"_a)

@@ -19,6 +19,7 @@
 #include "core.h"
 #include "gil.h"
 #include "module.h"
+#include "padded.h"
 #include "table.h"
 
 namespace nb = nanobind;
@@ -33,35 +34,23 @@ using Ids = Contiguous<const std::uint64_t>;
 using Doubles = Contiguous<double>;
 using ConstDoubles = Contiguous<const double>;
 
-bool is_double(const Floats& array) { return array.dtype() == nb::dtype<double>(); }
+// Of the batch: `axes` of the array are a sentence's, and one more, if there is one, the batch's.
+std::ptrdiff_t sentence_stride(const Floats& array, std::size_t axes) {
+  return array.ndim() > axes ? array.stride(0) : 0;
+}
 
-// The view of sentence b; `axes` of the array are the sentence's, and one before them the batch's.
-template <typename View, typename... Sizes>
-View view_of(const Floats& array, std::size_t b, std::size_t axes, Sizes... sizes) {
-  const std::size_t skip = array.ndim() - axes;
-  const std::ptrdiff_t offset =
-      skip == 1 ? static_cast<std::ptrdiff_t>(b) * array.stride(0) : std::ptrdiff_t{0};
-  const auto make = [&](const auto* data) {
-    if constexpr (sizeof...(sizes) == 1) {
-      return View(data + offset, sizes..., array.stride(skip), array.stride(skip + 1));
-    } else {
-      return View(data + offset, sizes..., array.stride(skip), array.stride(skip + 1),
-                  array.stride(skip + 2));
-    }
-  };
-  return is_double(array) ? make(static_cast<const double*>(array.data()))
-                          : make(static_cast<const float*>(array.data()));
+// Of axis -1, -2 or -3, as Python counts them.
+std::ptrdiff_t stride(const Floats& array, int axis) {
+  return array.stride(array.ndim() - static_cast<std::size_t>(-axis));
 }
 
 // Scores [N+1][N+1] or [B][N+1][N+1]; lengths [B] or none; labels with one more axis.
 void make_core(Core* self, Floats scores, std::optional<ConstHeads> lengths, bool multi,
                std::vector<Constraints> constraints, std::optional<Floats> labels,
                std::optional<Ids> ids, bool projective) {
-  for (const Floats* array : {&scores, labels ? &*labels : nullptr}) {
-    if (array != nullptr && !is_double(*array) && array->dtype() != nb::dtype<float>()) {
-      throw std::invalid_argument("[DependencyTrees] scores must be float32 or float64");
-    }
-  }
+  constexpr const char* kMessage = "[DependencyTrees] scores must be float32 or float64";
+  const bool doubles = holds_doubles(scores, kMessage);
+  const bool label_doubles = labels && holds_doubles(*labels, kMessage);
   const std::size_t batch = scores.ndim() == 3 ? scores.shape(0) : 1;
   const auto padded_n = static_cast<int>(scores.shape(scores.ndim() - 1)) - 1;
   BatchOptions options;
@@ -73,10 +62,14 @@ void make_core(Core* self, Floats scores, std::optional<ConstHeads> lengths, boo
   views.reserve(batch);
   for (std::size_t b = 0; b < batch; ++b) {
     const int n = lengths ? lengths->data()[b] : padded_n;
-    views.push_back(view_of<ScoreView>(scores, b, 2, n));
+    const auto at = static_cast<std::ptrdiff_t>(b);
+    views.push_back(view_of<ScoreView>(scores.data(), doubles, at * sentence_stride(scores, 2), n,
+                                       stride(scores, -2), stride(scores, -1)));
     if (!labels) continue;
     const auto count = static_cast<int>(labels->shape(labels->ndim() - 1));
-    options.labels.push_back(view_of<LabelView>(*labels, b, 3, n, count));
+    options.labels.push_back(
+        view_of<LabelView>(labels->data(), label_doubles, at * sentence_stride(*labels, 3), n,
+                           count, stride(*labels, -3), stride(*labels, -2), stride(*labels, -1)));
   }
   std::optional<Released> released;  // Labels and constraints are work on every score.
   if (labels || !options.constraints.empty()) released.emplace();
@@ -98,45 +91,24 @@ Failures failures(std::span<const Outcome> outcomes) {
   return found;
 }
 
-// question() with the GIL released.
-template <typename Question>
-std::vector<Outcome> ask(Question&& question) {
-  const Released released;
-  return question();
-}
-
 using NumberQuestion = std::vector<Outcome> (DependencyTrees::*)(std::span<double>);
 template <NumberQuestion kQuestion>
 Failures ask_numbers(Core& core, Doubles out) {
-  return failures(ask([&] { return (core.trees.*kQuestion)({out.data(), core.size()}); }));
+  return failures(without_gil([&] { return (core.trees.*kQuestion)({out.data(), core.size()}); }));
 }
 
 using PairQuestion = std::vector<Outcome> (DependencyTrees::*)(DependencyTrees&, std::span<double>);
 template <PairQuestion kQuestion>
 Failures ask_pair(Core& core, Core& other, Doubles out) {
-  return failures(ask([&] {
+  return failures(without_gil([&] {
     return (core.trees.*kQuestion)(other.trees, {out.data(), core.size()});
   }));
 }
 
 // Matrices of a padded array [B][side][side * width].
-std::vector<EdgeMatrix> matrices(const Core& core, double* data, std::size_t width = 1) {
-  std::vector<EdgeMatrix> found;
-  found.reserve(core.size());
-  const std::size_t row = core.side() * width;
-  for (std::size_t b = 0; b < core.size(); ++b) {
-    found.push_back({data + b * core.side() * row, static_cast<std::ptrdiff_t>(row)});
-  }
-  return found;
-}
-
-std::vector<ConstEdgeMatrix> matrices(const Core& core, const double* data) {
-  std::vector<ConstEdgeMatrix> found;
-  for (std::size_t b = 0; b < core.size(); ++b) {
-    found.push_back(
-        {data + b * core.side() * core.side(), static_cast<std::ptrdiff_t>(core.side())});
-  }
-  return found;
+template <typename T>
+auto matrices(const Core& core, T* data, std::size_t width = 1) {
+  return matrices_in(data, core.size(), core.side(), core.side() * width);
 }
 
 // Padding is `value`, before the answers are written.
@@ -147,71 +119,56 @@ void fill_padding(const Core& core, T* data, std::size_t per_sentence, T value) 
   }
 }
 
-// A sentence without an answer is NaN, padding included.
-Failures lose(const Core& core, std::span<const Outcome> outcomes, double* data,
-              std::size_t per_sentence) {
+// question() writes so many numbers per sentence to `out`. Padding is 0, and a sentence without an
+// answer is NaN, padding included.
+template <typename Question>
+Failures ask_padded(Core& core, Doubles& out, std::size_t per_sentence, Question&& question) {
+  const std::vector<Outcome> outcomes = without_gil([&] {
+    fill_padding(core, out.data(), per_sentence, 0.0);
+    return question();
+  });
   for (std::size_t b = 0; b < core.size(); ++b) {
-    if (!outcomes[b].ok()) std::fill_n(data + b * per_sentence, per_sentence, NAN);
+    if (!outcomes[b].ok()) std::fill_n(out.data() + b * per_sentence, per_sentence, NAN);
   }
   return failures(outcomes);
 }
 
 Failures ask_marginals(Core& core, Doubles out) {
-  const std::size_t size = core.side() * core.side();
-  return lose(core, ask([&] {
-                fill_padding(core, out.data(), size, 0.0);
-                return core.trees.marginals(matrices(core, out.data()));
-              }),
-              out.data(), size);
+  return ask_padded(core, out, core.cells(),
+                    [&] { return core.trees.marginals(matrices(core, out.data())); });
 }
 
 // Both from one pass. log_z has an entry per sentence.
 Failures ask_log_partition_and_marginals(Core& core, Doubles log_z, Doubles out) {
-  const std::size_t size = core.side() * core.side();
-  return lose(core, ask([&] {
-                fill_padding(core, out.data(), size, 0.0);
-                const std::vector<EdgeMatrix> edges = matrices(core, out.data());
-                std::vector<Outcome> outcomes = core.trees.marginals(edges);
-                core.trees.log_partition({log_z.data(), core.size()});
-                return outcomes;
-              }),
-              out.data(), size);
+  return ask_padded(core, out, core.cells(), [&] {
+    std::vector<Outcome> outcomes = core.trees.marginals(matrices(core, out.data()));
+    core.trees.log_partition({log_z.data(), core.size()});
+    return outcomes;
+  });
 }
 
 Failures ask_label_marginals(Core& core, Doubles out) {
   const auto labels = static_cast<std::size_t>(core.trees.label_count());
-  const std::size_t size = core.side() * core.side() * labels;
-  return lose(core, ask([&] {
-                fill_padding(core, out.data(), size, 0.0);
-                return core.trees.label_marginals(matrices(core, out.data(), labels));
-              }),
-              out.data(), size);
+  return ask_padded(core, out, core.cells() * labels,
+                    [&] { return core.trees.label_marginals(matrices(core, out.data(), labels)); });
 }
 
 Failures ask_hessian_product(Core& core, ConstDoubles direction, Doubles out) {
-  const std::size_t size = core.side() * core.side();
-  return lose(core, ask([&] {
-                fill_padding(core, out.data(), size, 0.0);
-                return core.trees.hessian_product(matrices(core, direction.data()),
-                                                  matrices(core, out.data()));
-              }),
-              out.data(), size);
+  return ask_padded(core, out, core.cells(), [&] {
+    return core.trees.hessian_product(matrices(core, direction.data()), matrices(core, out.data()));
+  });
 }
 
 Failures ask_root_marginals(Core& core, Doubles out) {
-  return lose(core, ask([&] {
-                fill_padding(core, out.data(), core.row(), 0.0);
-                std::vector<double*> rows;
-                for (std::size_t b = 0; b < core.size(); ++b) {
-                  rows.push_back(out.data() + b * core.row());
-                }
-                return core.trees.root_marginals(rows);
-              }),
-              out.data(), core.row());
+  return ask_padded(core, out, core.row(), [&] {
+    std::vector<double*> rows;
+    for (std::size_t b = 0; b < core.size(); ++b) rows.push_back(out.data() + b * core.row());
+    return core.trees.root_marginals(rows);
+  });
 }
 
 Failures ask_expectation(Core& core, ConstDoubles values, Doubles out) {
-  return failures(ask([&] {
+  return failures(without_gil([&] {
     return core.trees.expectation(matrices(core, values.data()), {out.data(), core.size()});
   }));
 }
@@ -229,7 +186,7 @@ std::vector<TreeBuffer> buffers(const Core& core, const std::int32_t* data) {
 
 Failures ask_log_prob(Core& core, std::size_t k, ConstHeads heads, std::optional<ConstHeads> labels,
                       Doubles out) {
-  return failures(ask([&] {
+  return failures(without_gil([&] {
     std::vector<double*> columns;
     for (std::size_t b = 0; b < core.size(); ++b) columns.push_back(out.data() + b);
     return core.trees.log_prob(k, buffers(core, heads.data()),
@@ -239,7 +196,7 @@ Failures ask_log_prob(Core& core, std::size_t k, ConstHeads heads, std::optional
 }
 
 Failures ask_expected_attachment(Core& core, ConstHeads heads, Doubles out) {
-  return failures(ask([&] {
+  return failures(without_gil([&] {
     return core.trees.expected_attachment(buffers(core, heads.data()), {out.data(), core.size()});
   }));
 }
@@ -267,18 +224,20 @@ Failures ask_sample(Core& core, std::size_t k, std::uint64_t seed, std::string_v
                     std::optional<Heads> labels) {
   const SampleOptions options{algorithm_named(algorithm), seed, step_limit, first_tree};
   return failures(
-      ask([&] { return core.trees.sample(k, options, outputs(core, k, heads, labels)); }));
+      without_gil([&] { return core.trees.sample(k, options, outputs(core, k, heads, labels)); }));
 }
 
 using TreeQuestion = std::vector<Outcome> (DependencyTrees::*)(std::span<const TreeOutput>);
 template <TreeQuestion kQuestion>
 Failures ask_tree(Core& core, Heads heads, std::optional<Heads> labels) {
-  return failures(ask([&] { return (core.trees.*kQuestion)(outputs(core, 1, heads, labels)); }));
+  return failures(
+      without_gil([&] { return (core.trees.*kQuestion)(outputs(core, 1, heads, labels)); }));
 }
 
 std::pair<Arrays, Failures> ask_kbest(Core& core, std::size_t k) {
   std::vector<BestTrees> best(core.size());
-  const std::vector<Outcome> outcomes = ask([&] { return core.trees.kbest(k, false, best); });
+  const std::vector<Outcome> outcomes =
+      without_gil([&] { return core.trees.kbest(k, false, best); });
   Table<BestTrees> table(core, best);
   table.add_numbers("score", &BestTrees::score, -HUGE_VAL);
   return {table.take(), failures(outcomes)};
@@ -291,7 +250,7 @@ std::pair<Arrays, Failures> ask_without_replacement(Core& core, std::size_t k, s
                                           memory_limit};
   std::vector<WithoutReplacementSample> samples(core.size());
   const std::vector<Outcome> outcomes =
-      ask([&] { return core.trees.sample_without_replacement(k, options, samples); });
+      without_gil([&] { return core.trees.sample_without_replacement(k, options, samples); });
   using Sample = WithoutReplacementSample;
   Table<Sample> table(core, samples);
   table.add_numbers("log_prob", &Sample::log_prob, -HUGE_VAL);
@@ -315,7 +274,7 @@ void init_dependency_trees(nb::module_& m) {
            nb::arg("label_scores").noconvert().none(), nb::arg("ids").noconvert().none(),
            "projective"_a = false)
       .def("failures",
-           [](Core& core) { return failures(ask([&] { return core.trees.outcomes(); })); })
+           [](Core& core) { return failures(without_gil([&] { return core.trees.outcomes(); })); })
       .def("log_partition", &ask_numbers<&D::log_partition>, out)
       .def("entropy", &ask_numbers<&D::entropy>, out)
       .def("expected_tries", &ask_numbers<&D::expected_tries>, out)

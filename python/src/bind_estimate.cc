@@ -18,8 +18,6 @@ namespace {
 
 using Doubles = Contiguous<const double>;
 
-std::span<const double> span(const Doubles& array) { return {array.data(), array.size()}; }
-
 // Entry by entry, of arrays of one size.
 template <double (*kFunction)(double, double)>
 void map(Doubles log_prob, Doubles kappa, Contiguous<double> out) {
@@ -62,7 +60,7 @@ void init_estimate(nb::module_& m) {
   m.def(
       "normalized_weights",
       [](Doubles of_trees, double of_sample, Contiguous<double> to) {
-        normalized_weights(span(of_trees), of_sample, {to.data(), to.size()});
+        normalized_weights(span(of_trees), of_sample, span(to));
       },
       log_prob, "kappa"_a, out);
 }

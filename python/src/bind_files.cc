@@ -32,8 +32,6 @@ namespace {
 using Heads = Contiguous<const std::int32_t>;
 using Strings = std::vector<std::string>;
 
-std::span<const std::int32_t> span(const Heads& array) { return {array.data(), array.size()}; }
-
 // action(), with what is wrong in a file as a ValueError.
 template <typename Action>
 auto as_value_error(Action&& action) {
@@ -53,7 +51,9 @@ std::vector<Block> read_conllu(const std::string& path) {
   as_value_error([&] {
     const Released released;
     cli::WordReader reader(path, true);
-    for (cli::WordSentence sentence; reader.next(sentence);) sentences.push_back(sentence);
+    for (cli::WordSentence sentence; reader.next(sentence);) {
+      sentences.push_back(std::move(sentence));  // next() clears what is left.
+    }
   });
   std::vector<Block> blocks;
   for (cli::WordSentence& s : sentences) {

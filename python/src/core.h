@@ -20,6 +20,7 @@ struct Core {
   std::size_t size() const { return trees.size(); }
   std::size_t row() const { return static_cast<std::size_t>(padded_n); }
   std::size_t side() const { return row() + 1; }
+  std::size_t cells() const { return side() * side(); }
 };
 
 }  // namespace taproot::python

@@ -28,4 +28,11 @@ class Released {
   PyThreadState* state_;
 };
 
+/// work() with the GIL released.
+template <typename Work>
+auto without_gil(Work&& work) {
+  const Released released;
+  return work();
+}
+
 }  // namespace taproot::python

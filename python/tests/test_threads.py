@@ -640,7 +640,34 @@ signal.signal(signal.SIGALRM, handler)
 signal.setitimer(signal.ITIMER_REAL, 0.02)
 for _ in range(4):
     assert np.array_equal(outer.sample(3_000_000, seed=1), expected)
-signal.setitimer(signal.ITIMER_REAL, 0)
+signal.signal(signal.SIGALRM, signal.SIG_IGN)  # A handler that is due would set the timer again.
 assert calls
+"""
+    )
+
+
+def test_a_signal_handler_that_asks_for_sparse_marginals() -> None:
+    """A thread that asks for them keeps its memory, which the outer question is writing to."""
+    pytest.importorskip("pyarrow")
+    run_script(
+        """
+import signal
+import numpy as np, pyarrow as pa, taproot
+from taproot.arrow import Task
+taproot.set_num_threads(1)
+rng = np.random.default_rng(0)
+def batch_of(size, n):
+    scores = [rng.normal(size=(n + 1) ** 2) for _ in range(size)]
+    return pa.record_batch({"id": np.arange(size), "scores": pa.array(scores)})
+task = Task("marginals", threshold=0.01)
+outer, inner = batch_of(64, 300), batch_of(3, 100)  # The outer one's first chunk takes a while.
+expected = [task(batch) for batch in (outer, inner)]
+calls = []
+signal.signal(signal.SIGALRM, lambda *_: calls.append(task(inner).equals(expected[1])))
+signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+for _ in range(3):
+    assert task(outer).equals(expected[0])
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert calls and all(calls)
 """
     )

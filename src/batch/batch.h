@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "batch/device_batch.h"
+#include "batch/edge_matrices.h"
 #include "batch/once.h"
 #include "batch/pool.h"
 #include "batch/store.h"
@@ -113,8 +114,6 @@ std::vector<Outcome> ask_numbers(DependencyTrees::Impl& d, Needs needs, const ch
       [&](std::size_t b) { out[b] = NAN; });
 }
 
-inline std::size_t side(int n) { return static_cast<std::size_t>(n) + 1; }
-
 /// Asks the device a question, and calls lost(b) for the sentences that have no answer.
 template <typename Ask, typename Lost>
 std::vector<Outcome> ask_device(DependencyTrees::Impl& d, Ask&& question, Lost&& lost) {
@@ -133,12 +132,6 @@ std::vector<Outcome> ask_device(DependencyTrees::Impl& d, std::span<double> out,
                                 const char* function, Ask&& question) {
   d.require_entries(out.size(), function, "out");
   return ask_device(d, question, [&](std::size_t b) { out[b] = NAN; });
-}
-
-inline void fill(const EdgeMatrix& to, std::size_t rows, std::size_t columns, double value) {
-  for (std::size_t h = 0; h < rows; ++h) {
-    std::fill_n(to.data + static_cast<std::ptrdiff_t>(h) * to.head_stride, columns, value);
-  }
 }
 
 }  // namespace detail

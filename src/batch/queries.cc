@@ -14,26 +14,11 @@ namespace taproot {
 using detail::ask;
 using detail::ask_device;
 using detail::ask_numbers;
+using detail::contiguous;
 using detail::fill;
 using detail::Needs;
 using detail::side;
 using detail::ThreadMemory;
-
-namespace {
-
-// Copies the matrix into memory of its own if its rows do not follow each other.
-std::span<const double> contiguous(const ConstEdgeMatrix& from, int n,
-                                   std::vector<double>& memory) {
-  if (from.head_stride == n + 1) return {from.data, side(n) * side(n)};
-  memory.resize(side(n) * side(n));
-  for (int h = 0; h <= n; ++h) {
-    std::copy_n(from.data + h * from.head_stride, side(n),
-                memory.data() + static_cast<std::size_t>(h) * side(n));
-  }
-  return memory;
-}
-
-}  // namespace
 
 std::vector<Outcome> DependencyTrees::entropy(std::span<double> out) {
   Impl& d = *impl_;

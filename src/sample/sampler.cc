@@ -33,8 +33,8 @@ struct Sampler::Tables {
   mutable std::atomic<std::int32_t> trap = kNoTrap;
 
   bool walks_from_a_root() const {
-    return chart == nullptr && rule == RootRule::kSingle &&
-           algorithm != Algorithm::kWilsonReject && algorithm != Algorithm::kElimination;
+    return chart == nullptr && rule == RootRule::kSingle && algorithm != Algorithm::kWilsonReject &&
+           algorithm != Algorithm::kElimination;
   }
 
   void build_root(const Factorization& f, Workspace& workspace);

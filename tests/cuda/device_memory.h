@@ -9,13 +9,11 @@
 #include <vector>
 
 #include "cuda/core/cuda_check.h"
-#include "cuda/core/memory.h"
 #include "taproot/cuda.h"
+#include "testing/device_array.h"
 #include "testing/families.h"
 
 namespace taproot {
-
-using cuda::DeviceArray;
 
 class CudaStream {
  public:

@@ -106,7 +106,7 @@ TEST_P(Intervals, HoldTheExpectationAsOftenAsTheySay) {
   const Problem problem = sigma == 0 ? oracle::uniform(5) : oracle::gaussian(5, sigma, 3);
   const Trees trees = oracle::all_trees(problem, Root::kSingle);
   law::WithoutReplacementSamples draws(problem, Root::kSingle, TreeFamily::kAll,
-                                     WithoutReplacementAlgorithm::kAuto);
+                                       WithoutReplacementAlgorithm::kAuto);
   const std::vector<std::pair<std::string, Function>> functions{{"depth", depth},
                                                                 {"length", total_length}};
   for (const auto& [name, f] : functions) {
@@ -172,7 +172,7 @@ TEST(EventIntervals, HoldAsOftenAsTheySayOnAverage) {
     const Problem problem = oracle::gaussian(5, sigma, 3);
     const Trees trees = oracle::all_trees(problem, Root::kSingle);
     law::WithoutReplacementSamples draws(problem, Root::kSingle, TreeFamily::kAll,
-                                       WithoutReplacementAlgorithm::kAuto);
+                                         WithoutReplacementAlgorithm::kAuto);
     std::vector<Samples> with;
     std::vector<Samples> without;
     for (std::uint32_t s = 0; s < kRuns; ++s) {
@@ -229,7 +229,7 @@ TEST(WrongIntervals, AreRejected) {
   const Problem problem = oracle::gaussian(5, 2, 3);
   const Trees trees = oracle::all_trees(problem, Root::kSingle);
   law::WithoutReplacementSamples draws(problem, Root::kSingle, TreeFamily::kAll,
-                                     WithoutReplacementAlgorithm::kAuto);
+                                       WithoutReplacementAlgorithm::kAuto);
   const Coverage wrong = measure(trees, depth, [&](std::uint32_t s, Sampled& run) {
     without_replacement(draws, depth)(s, run);
     run.log_prob.clear();

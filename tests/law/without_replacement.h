@@ -188,7 +188,7 @@ inline oracle::Problem few_choices(int n, double sigma, std::uint64_t seed, Tree
 class WithoutReplacementSamples {
  public:
   WithoutReplacementSamples(const oracle::Problem& problem, oracle::Root root, TreeFamily family,
-                          WithoutReplacementAlgorithm algorithm, std::uint64_t seed = 17)
+                            WithoutReplacementAlgorithm algorithm, std::uint64_t seed = 17)
       : f_(factored(problem, root, family)), options_{.algorithm = algorithm, .seed = seed} {}
 
   const WithoutReplacementSample& operator()(std::uint32_t sentence, std::size_t k) {

@@ -101,8 +101,8 @@ double expected_agreement(const Trees& trees, const Tree& reference) {
 }
 
 // Estimates of the agreement from samples of k trees.
-std::vector<double> estimates(WithoutReplacementSamples& draws, std::size_t k, const Tree& reference,
-                              bool normalized, std::uint32_t samples) {
+std::vector<double> estimates(WithoutReplacementSamples& draws, std::size_t k,
+                              const Tree& reference, bool normalized, std::uint32_t samples) {
   std::vector<double> result;
   std::vector<double> values;
   for (std::uint32_t s = 0; s < samples; ++s) {
@@ -167,7 +167,7 @@ TEST(NormalizedEstimates, LoseTheirBiasWithMoreTrees) {
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     const double exact = expected_agreement(trees, best->first);
     WithoutReplacementSamples draws(problem, root, TreeFamily::kAll,
-                                  WithoutReplacementAlgorithm::kAuto);
+                                    WithoutReplacementAlgorithm::kAuto);
     double last = HUGE_VAL;
     for (const std::size_t k : {2U, 8U, 30U}) {
       const auto values = estimates(draws, k, best->first, true, k == 30 ? 20000 : 60000);

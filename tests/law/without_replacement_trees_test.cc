@@ -82,7 +82,7 @@ Summary summarize(const Problem& problem, oracle::Root root, TreeFamily family,
                   WithoutReplacementAlgorithm algorithm, std::uint32_t samples) {
   // Its own seed: the first tree of auto would be that of others.
   WithoutReplacementSamples draws(problem, root, family, algorithm,
-                                100 + static_cast<std::uint64_t>(algorithm));
+                                  100 + static_cast<std::uint64_t>(algorithm));
   Summary summary;
   for (std::uint32_t s = 0; s < samples; ++s) {
     const WithoutReplacementSample& sample = draws(s, kTrees);

@@ -207,7 +207,7 @@ TEST_P(WrongWithoutReplacement, ASortedSampleIsRejected) {
   const Trees trees = law::trees_of(problem, GetParam().root, GetParam().family);
   const law::TreeIndex index(trees);
   law::WithoutReplacementSamples draws(problem, GetParam().root, GetParam().family,
-                                     WithoutReplacementAlgorithm::kAuto);
+                                       WithoutReplacementAlgorithm::kAuto);
   for (const std::uint32_t every : {0U, 5U}) {
     law::OrderedCounts counts(trees, kPair);
     for (std::uint32_t s = 0; s < kSamples; ++s) {

@@ -4,6 +4,7 @@
 // makes them null.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,21 @@
 #include "columns/rows.h"
 
 namespace taproot::python {
+
+/// Closes the gaps that sentences without an answer leave in a column whose values from `begin` on
+/// belong to the sentences first to end, size(i) values to sentence i.
+template <typename T, typename Size>
+void close_gaps(const Rows& rows, std::size_t first, std::size_t end, std::size_t begin,
+                const Size& size, Column<T>& column) {
+  T* to = column.data() + begin;
+  const T* from = to;
+  for (std::size_t i = first; i < end; from += size(i), ++i) {
+    if (!rows.ok(i)) continue;
+    if (to != from) std::copy_n(from, size(i), to);
+    to += size(i);
+  }
+  column.cut(static_cast<std::size_t>(to - column.data()));
+}
 
 using NumberQuestion = std::vector<Outcome> (DependencyTrees::*)(std::span<double>);
 /// One number per row.

@@ -78,6 +78,11 @@ class ListOffsets {
     }
     *offsets_.grow(1) = static_cast<std::int32_t>(last_);
   }
+  /// A list for a row; those between it and the last one are empty.
+  void add_at(std::size_t row, std::size_t size) {
+    fill(row);
+    add(size);
+  }
   std::size_t lists() const { return offsets_.size() - 1; }
   /// Empty lists until there are `lists`.
   void fill(std::size_t count) {

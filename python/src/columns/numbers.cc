@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "columns/answers.h"
@@ -99,17 +100,11 @@ DenseMarginals find_dense_marginals(Rows& rows) {
         return trees.marginals(out);
       },
       [&](std::size_t first, std::size_t end) {
-        // Those without an answer are closed up.
-        double* to = found.marginals.data() + begin;
-        const double* from = to;
-        for (std::size_t i = first; i < end; from += cells_of(rows, i), ++i) {
-          if (!rows.ok(i)) continue;
-          if (to != from) std::copy_n(from, cells_of(rows, i), to);
-          to += cells_of(rows, i);
-          found.offsets.fill(rows.row(i));
-          found.offsets.add(cells_of(rows, i));
+        const auto size_of = [&](std::size_t i) { return cells_of(rows, i); };
+        close_gaps(rows, first, end, begin, size_of, found.marginals);
+        for (std::size_t i = first; i < end; ++i) {
+          if (rows.ok(i)) found.offsets.add_at(rows.row(i), size_of(i));
         }
-        found.marginals.cut(static_cast<std::size_t>(to - found.marginals.data()));
       });
   found.offsets.fill(rows.size());
   return found;
@@ -122,11 +117,12 @@ SparseMarginals find_sparse_marginals(Rows& rows, double threshold) {
   const auto labels = static_cast<std::size_t>(std::max(1, rows.label_count()));
   // A probability of 0 is never an edge; the diagonal and column 0 are 0.
   const double least = std::max(threshold, std::numeric_limits<double>::denorm_min());
-  // Fresh pages would take a tenth of the time, so a thread that asks keeps its memory.
+  // Fresh pages would take a tenth of the time, so a thread that asks keeps its memory. It is taken
+  // out for the question, because a signal handler of Python may ask another one meanwhile.
   thread_local Column<double> kept_memory;
   thread_local Column<std::uint32_t> kept_cells;
-  Column<double>& memory = kept_memory;                // The pool's threads must not see their own.
-  Column<std::uint32_t>& cells_of_edges = kept_cells;  // With room for all cells of the matrices.
+  Column<double> memory = std::exchange(kept_memory, {});
+  Column<std::uint32_t> cells_of_edges = std::exchange(kept_cells, {});  // With room for all cells.
   std::vector<std::size_t> begins;  // Of the matrices, and of the room for their cells.
   std::vector<std::size_t> counts;
   std::vector<std::size_t> places;
@@ -162,9 +158,7 @@ SparseMarginals find_sparse_marginals(Rows& rows, double threshold) {
         for (std::size_t b = 0; b < end - first; ++b) {
           places.push_back(size);
           size += counts[b];
-          if (!rows.ok(first + b)) continue;
-          found.offsets.fill(rows.row(first + b));
-          found.offsets.add(counts[b]);
+          if (rows.ok(first + b)) found.offsets.add_at(rows.row(first + b), counts[b]);
         }
         // The first chunk shows how many edges there will be.
         if (first == 0 && end < rows.sentences())
@@ -176,6 +170,8 @@ SparseMarginals find_sparse_marginals(Rows& rows, double threshold) {
         });
       });
   found.offsets.fill(rows.size());
+  kept_memory = std::move(memory);
+  kept_cells = std::move(cells_of_edges);
   return found;
 }
 

@@ -7,9 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "padded.h"
 #include "pool.h"
-
-namespace nb = nanobind;
 
 namespace taproot::python {
 namespace {
@@ -26,18 +25,7 @@ int words_of(std::int64_t size) {
   return side * side == size && side < (std::int64_t{1} << 30) ? static_cast<int>(side) - 1 : -1;
 }
 
-void require_floats(const Floats& values) {
-  if (values.dtype() == nb::dtype<double>() || values.dtype() == nb::dtype<float>()) return;
-  throw std::invalid_argument("[Rows] scores must be float32 or float64");
-}
-
-template <typename View, typename... Sizes>
-View view_at(const Floats& values, std::int64_t at, Sizes... sizes) {
-  if (values.dtype() == nb::dtype<double>()) {
-    return View(static_cast<const double*>(values.data()) + at, sizes...);
-  }
-  return View(static_cast<const float*>(values.data()) + at, sizes...);
-}
+constexpr const char* kFloats = "[Rows] scores must be float32 or float64";
 
 }  // namespace
 
@@ -51,20 +39,20 @@ std::string_view row_status_name(std::size_t status) {
 Rows::Rows(Floats values, Offsets offsets, Contiguous<std::uint8_t> statuses,
            Contiguous<const std::uint64_t> ids, bool multi, bool projective)
     : values_(std::move(values)),
+      is_double_(holds_doubles(values_, kFloats)),
       offsets_(std::move(offsets)),
       statuses_(std::move(statuses)),
       ids_(std::move(ids)),
       multi_(multi),
       projective_(projective) {
-  require_floats(values_);
   if (offsets_.size() != size() + 1 || ids_.size() != size()) {
     throw std::invalid_argument("[Rows] there must be one id per row and one more offset");
   }
 }
 
 void Rows::set_labels(Floats values, Offsets offsets, Mask valid, int count) {
-  require_floats(values);
-  labels_ = LabelColumn{std::move(values), std::move(offsets), std::move(valid)};
+  const bool is_double = holds_doubles(values, kFloats);
+  labels_ = LabelColumn{std::move(values), is_double, std::move(offsets), std::move(valid)};
   label_count_ = count;
 }
 
@@ -73,16 +61,6 @@ void Rows::set_constraint(std::string_view kind, IntegerLists lists) {
   const auto* const found = std::find(std::begin(kNames), std::end(kNames), kind);
   if (found == std::end(kNames)) throw std::invalid_argument("[Rows] no such constraint");
   constraint_columns_[static_cast<std::size_t>(found - kNames)] = std::move(lists);
-}
-
-std::uintptr_t Rows::address(std::size_t row) const {
-  const auto found = std::find(rows_.begin(), rows_.end(), row);
-  if (found == rows_.end()) return 0;
-  const auto sentence = static_cast<std::size_t>(found - rows_.begin());
-  const DependencyTrees own = trees(sentence, sentence + 1);
-  const ScoreView& read = own.decode_scores(0);
-  return read.double_data() != nullptr ? reinterpret_cast<std::uintptr_t>(read.double_data())
-                                       : reinterpret_cast<std::uintptr_t>(read.float_data());
 }
 
 bool Rows::constrain(std::size_t row, int n, Constraints& to) const {
@@ -141,11 +119,11 @@ void Rows::prepare() {
       continue;
     }
     if (labels_) {
-      label_views_.push_back(
-          view_at<LabelView>(labels_->values, labels_->offsets.data()[i], n, label_count_));
+      label_views_.push_back(view_of<LabelView>(labels_->values.data(), labels_->is_double,
+                                                labels_->offsets.data()[i], n, label_count_));
     }
     if (constrained) constraints_.push_back(std::move(own));
-    views_.push_back(view_at<ScoreView>(values_, offsets_.data()[i], n));
+    views_.push_back(view_of<ScoreView>(values_.data(), is_double_, offsets_.data()[i], n));
     rows_.push_back(i);
   }
 }

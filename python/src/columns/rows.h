@@ -63,9 +63,6 @@ class Rows {
   /// Finds out which rows are sentences; before everything that is about sentences.
   void prepare();
 
-  /// Where the library reads the scores of a row; 0 if it is not a sentence.
-  std::uintptr_t address(std::size_t row) const;
-
   std::size_t size() const { return statuses_.size(); }
   /// How many rows are sentences. They keep their order.
   std::size_t sentences() const { return rows_.size(); }
@@ -90,6 +87,7 @@ class Rows {
   DependencyTrees trees(std::size_t first, std::size_t end) const;
 
   Floats values_;
+  bool is_double_;
   Offsets offsets_;
   Contiguous<std::uint8_t> statuses_;
   Contiguous<const std::uint64_t> ids_;
@@ -97,6 +95,7 @@ class Rows {
   bool projective_;
   struct LabelColumn {
     Floats values;
+    bool is_double;
     Offsets offsets;
     Mask valid;
   };

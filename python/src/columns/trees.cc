@@ -9,24 +9,8 @@ namespace {
 
 // Notes that a sentence has `count` trees.
 void add_trees(const Rows& rows, std::size_t sentence, std::size_t count, TreeColumns& to) {
-  to.rows.fill(rows.row(sentence));
-  to.rows.add(count);
+  to.rows.add_at(rows.row(sentence), count);
   for (std::size_t s = 0; s < count; ++s) to.words.add(rows.words(sentence));
-}
-
-// Closes the gaps that sentences without an answer leave in a column whose values from `begin` on
-// belong to the sentences first to end, size(i) values to sentence i.
-template <typename T, typename Size>
-void close_gaps(const Rows& rows, std::size_t first, std::size_t end, std::size_t begin,
-                const Size& size, Column<T>& column) {
-  T* to = column.data() + begin;
-  const T* from = to;
-  for (std::size_t i = first; i < end; from += size(i), ++i) {
-    if (!rows.ok(i)) continue;
-    if (to != from) std::copy_n(from, size(i), to);
-    to += size(i);
-  }
-  column.cut(static_cast<std::size_t>(to - column.data()));
 }
 
 // Questions with the same number of trees for every sentence: the library writes to the columns.

@@ -112,20 +112,18 @@ inline Calls calls_of(const Call& call) {
   return calls;
 }
 
-/// The seed of a call from its key's two words.
-inline std::uint64_t seed_of(const std::uint32_t* key) {
-  return std::uint64_t{key[0]} << 32 | key[1];
-}
-
-/// The sentences of one of the calls.
-inline Batch batch_of_call(const Batch& all, const Calls& calls, std::size_t call) {
-  Batch batch = all;
+/// visit(batch, first sentence, seed) for one of the calls. `keys` has two words per sentence of
+/// all, the same ones for all sentences of a call.
+template <typename Visit>
+void visit_call(const Batch& all, const Calls& calls, std::size_t call, const std::uint32_t* keys,
+                Visit&& visit) {
   const std::size_t first = call * calls.sentences;
   const std::size_t bytes = all.is_double ? sizeof(double) : sizeof(float);
+  Batch batch = all;
   batch.scores = static_cast<const char*>(all.scores) + first * all.cells() * bytes;
   batch.words = all.words + first;
   batch.size = calls.sentences;
-  return batch;
+  visit(batch, first, std::uint64_t{keys[2 * first]} << 32 | keys[2 * first + 1]);
 }
 
 /// work(), with what it throws as an error for XLA.

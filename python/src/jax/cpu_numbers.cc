@@ -25,27 +25,23 @@ void write_log_partition(D& trees, std::span<double> out) {
 
 using NumberQuestion = Outcomes (D::*)(std::span<double>);
 template <NumberQuestion kQuestion>
-void ask_numbers(const Call& call) {
+void ask_numbers(const Call& call, const Batch& batch) {
   Numbers out(call.result(0));
-  D trees = trees_of(batch_of(call), false);
+  D trees = trees_of(batch, false);
   (trees.*kQuestion)(out.all());
   out.finish();
 }
 
-void log_partition(const Call& call) {
+void log_partition(const Call& call, const Batch& batch) {
   Numbers out(call.result(0));
-  D trees = trees_of(batch_of(call), false);
+  D trees = trees_of(batch, false);
   write_log_partition(trees, out.all());
   out.finish();
 }
 
-std::vector<EdgeMatrix> matrices(const Batch& batch, double* data) {
-  std::vector<EdgeMatrix> found;
-  found.reserve(batch.size);
-  for (std::size_t b = 0; b < batch.size; ++b) {
-    found.push_back({data + b * batch.cells(), static_cast<std::ptrdiff_t>(batch.side)});
-  }
-  return found;
+template <typename T>
+auto matrices(const Batch& batch, T* data) {
+  return matrices_in(data, batch.size, batch.side, batch.side);
 }
 
 // What lies beyond a sentence's length is 0. To be called before the answers are written.
@@ -71,16 +67,14 @@ void write_marginals(const Batch& batch, D& trees, double* out) {
   fill_lost(trees.marginals(matrices(batch, out)), out, batch.cells());
 }
 
-void marginals(const Call& call) {
-  const Batch batch = batch_of(call);
+void marginals(const Call& call, const Batch& batch) {
   Numbers out(call.result(0));
   D trees = trees_of(batch, false);
   write_marginals(batch, trees, out.data());
   out.finish();
 }
 
-void log_partition_and_marginals(const Call& call) {
-  const Batch batch = batch_of(call);
+void log_partition_and_marginals(const Call& call, const Batch& batch) {
   Numbers log_z(call.result(0));
   Numbers p(call.result(1));
   D trees = trees_of(batch, false);
@@ -102,18 +96,12 @@ void write_product(const Batch& batch, D& trees, const ffi::AnyBuffer& vector, d
     std::copy_n(vector.typed_data<float>(), size, memory.get());
     from = memory.get();
   }
-  std::vector<ConstEdgeMatrix> directions;
-  directions.reserve(batch.size);
-  for (std::size_t b = 0; b < batch.size; ++b) {
-    directions.push_back({from + b * batch.cells(), static_cast<std::ptrdiff_t>(batch.side)});
-  }
   clear_padding(batch, out, batch.cells());
-  fill_lost(trees.hessian_product(directions, matrices(batch, out)), out, batch.cells());
+  fill_lost(trees.hessian_product(matrices(batch, from), matrices(batch, out)), out, batch.cells());
 }
 
 // Operand 2 is the vector.
-void hessian_product(const Call& call) {
-  const Batch batch = batch_of(call);
+void hessian_product(const Call& call, const Batch& batch) {
   Numbers out(call.result(0));
   D trees = trees_of(batch, false);
   write_product(batch, trees, call.operand(2), out.data());
@@ -122,8 +110,7 @@ void hessian_product(const Call& call) {
 
 // Results: the entropy, and the product of the Hessian with the scores, which is minus its
 // gradient.
-void entropy_and_product(const Call& call) {
-  const Batch batch = batch_of(call);
+void entropy_and_product(const Call& call, const Batch& batch) {
   Numbers entropy(call.result(0));
   Numbers product(call.result(1));
   D trees = trees_of(batch, true);
@@ -144,8 +131,7 @@ void write_outcomes(const Outcomes& outcomes, const ffi::AnyBuffer& result) {
 }
 
 // Results: a number per word, the outcomes.
-void root_marginals(const Call& call) {
-  const Batch batch = batch_of(call);
+void root_marginals(const Call& call, const Batch& batch) {
   Numbers out(call.result(0));
   D trees = trees_of(batch, false);
   clear_padding(batch, out.data(), batch.row());
@@ -160,9 +146,9 @@ void root_marginals(const Call& call) {
 // Operand 2 has the scores of q.
 using PairQuestion = Outcomes (D::*)(D&, std::span<double>);
 template <PairQuestion kQuestion>
-void compare(const Call& call) {
+void compare(const Call& call, const Batch& batch) {
   Numbers out(call.result(0));
-  D p = trees_of(batch_of(call), false);
+  D p = trees_of(batch, false);
   D q = trees_of(batch_of(call, 2, "other_projective"), false);
   (p.*kQuestion)(q, out.all());
   out.finish();
@@ -182,16 +168,14 @@ void write_log_prob(const Batch& batch, D& trees, const ffi::AnyBuffer& heads, d
   trees.log_prob(k, buffers, {}, rows);
 }
 
-void log_prob(const Call& call) {
-  const Batch batch = batch_of(call);
+void log_prob(const Call& call, const Batch& batch) {
   Numbers out(call.result(0));
   D trees = trees_of(batch, false);
   write_log_prob(batch, trees, call.operand(2), out.data());
   out.finish();
 }
 
-void log_prob_and_marginals(const Call& call) {
-  const Batch batch = batch_of(call);
+void log_prob_and_marginals(const Call& call, const Batch& batch) {
   Numbers out(call.result(0));
   Numbers p(call.result(1));
   D trees = trees_of(batch, true);

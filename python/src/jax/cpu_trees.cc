@@ -38,13 +38,9 @@ class Labels {
     const auto count = static_cast<int>(count_);
     const auto row = static_cast<std::ptrdiff_t>(batch.side * count_);
     for (std::size_t b = 0; b < batch.size; ++b) {
-      const std::size_t at = (first + b) * cells_;
-      const int n = words_of(batch, b);
-      if (is_double_) {
-        views.emplace_back(static_cast<const double*>(data_) + at, n, count, row, count, 1);
-      } else {
-        views.emplace_back(static_cast<const float*>(data_) + at, n, count, row, count, 1);
-      }
+      views.push_back(view_of<LabelView>(data_, is_double_,
+                                         static_cast<std::ptrdiff_t>((first + b) * cells_),
+                                         words_of(batch, b), count, row, count, 1));
     }
     return views;
   }
@@ -108,8 +104,7 @@ D labeled_trees(const Batch& batch, const Labels& labels, std::size_t first) {
 // Operands: scores, words, and label scores if there are any.
 using TreeQuestion = std::vector<Outcome> (D::*)(std::span<const TreeOutput>);
 template <TreeQuestion kQuestion>
-void decode(const Call& call) {
-  const Batch batch = batch_of(call);
+void decode(const Call& call, const Batch& batch) {
   const Labels labels(call, batch, 2);
   const Trees out(call, batch, labels.any());
   D trees = labeled_trees(batch, labels, 0);
@@ -131,8 +126,7 @@ void write_numbers(Numbers& to, std::size_t k, std::size_t b, const std::vector<
 }
 
 // Results: heads, labels, scores, counts.
-void kbest(const Call& call) {
-  const Batch batch = batch_of(call);
+void kbest(const Call& call, const Batch& batch) {
   const Labels labels(call, batch, 2);
   const Trees out(call, batch, labels.any());
   Numbers score(call.result(out.results()));
@@ -158,16 +152,14 @@ void for_each_call(const Call& call, const Batch& all, Visit&& visit) {
   const auto* keys = call.operand(2).typed_data<std::uint32_t>();
   const auto work = [&](std::size_t c) {
     const Unsignaled unsignaled;
-    const std::size_t first = c * calls.sentences;
-    visit(batch_of_call(all, calls, c), first, seed_of(keys + 2 * first));
+    visit_call(all, calls, c, keys, visit);
   };
   // A call within a loop of the pool works on its own thread.
   calls.count == 1 ? work(0) : pool().for_each(calls.count, work);
 }
 
 // Operands: scores, words, keys, and label scores if there are any.
-void sample(const Call& call) {
-  const Batch all = batch_of(call);
+void sample(const Call& call, const Batch& all) {
   const Labels labels(call, all, 3);
   const Trees out(call, all, labels.any());
   const Algorithm algorithm = algorithm_named(call.attribute<std::string_view>("algorithm"));
@@ -178,8 +170,7 @@ void sample(const Call& call) {
 }
 
 // Results: heads, labels, log p, Gumbels, weights, kappa, whether these are all, counts.
-void sample_without_replacement(const Call& call) {
-  const Batch all = batch_of(call);
+void sample_without_replacement(const Call& call, const Batch& all) {
   const Labels labels(call, all, 3);
   const Trees out(call, all, labels.any());
   const std::size_t next = out.results();

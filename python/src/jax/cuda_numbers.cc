@@ -26,27 +26,25 @@ void infer(const CudaCall& call, const Batch& batch, CudaInference question) {
   cuda_infer(question, call.scratch(bytes), bytes, call.stream());
 }
 
-void log_partition(const CudaCall& call) {
+void log_partition(const CudaCall& call, const Batch& batch) {
   CudaInference question;
   question.log_partition = numbers_of(call.result(0));
-  infer(call, batch_of(call), question);
+  infer(call, batch, question);
 }
 
-void entropy(const CudaCall& call) {
+void entropy(const CudaCall& call, const Batch& batch) {
   CudaInference question;
   question.entropy = numbers_of(call.result(0));
-  infer(call, batch_of(call), question);
+  infer(call, batch, question);
 }
 
-void marginals(const CudaCall& call) {
-  const Batch batch = batch_of(call);
+void marginals(const CudaCall& call, const Batch& batch) {
   CudaInference question;
   question.marginals = edges_of<CudaEdges>(batch, call.result(0));
   infer(call, batch, question);
 }
 
-void log_partition_and_marginals(const CudaCall& call) {
-  const Batch batch = batch_of(call);
+void log_partition_and_marginals(const CudaCall& call, const Batch& batch) {
   CudaInference question;
   question.log_partition = numbers_of(call.result(0));
   question.marginals = edges_of<CudaEdges>(batch, call.result(1));
@@ -66,14 +64,12 @@ void write_product(const CudaCall& call, const Batch& batch, const ffi::AnyBuffe
   cuda_hessian_product(question, call.scratch(bytes), bytes, call.stream());
 }
 
-void hessian_product(const CudaCall& call) {
-  const Batch batch = batch_of(call);
+void hessian_product(const CudaCall& call, const Batch& batch) {
   if (batch.size * batch.row() == 0) return call.lose();
   write_product(call, batch, call.operand(2), call.result(0));
 }
 
-void entropy_and_product(const CudaCall& call) {
-  const Batch batch = batch_of(call);
+void entropy_and_product(const CudaCall& call, const Batch& batch) {
   if (batch.size * batch.row() == 0) return call.lose();
   write_product(call, batch, call.operand(0), call.result(1), numbers_of(call.result(0)));
 }
@@ -84,8 +80,7 @@ CudaOutcome* outcomes_of(const ffi::AnyBuffer& result) {
   return reinterpret_cast<CudaOutcome*>(result.typed_data<std::int32_t>());
 }
 
-void root_marginals(const CudaCall& call) {
-  const Batch batch = batch_of(call);
+void root_marginals(const CudaCall& call, const Batch& batch) {
   if (batch.size * batch.row() == 0) return call.lose();
   D trees(cuda_of(precision_of(batch)), scores_of(batch));
   const DeviceNumbers out(call, call.result(0), 0);
@@ -97,8 +92,7 @@ void root_marginals(const CudaCall& call) {
 // In float64, so that small divergences are accurate.
 using PairQuestion = void (D::*)(D&, double*, void*);
 template <PairQuestion kQuestion>
-void compare(const CudaCall& call) {
-  const Batch batch = batch_of(call);
+void compare(const CudaCall& call, const Batch& batch) {
   if (batch.size * batch.row() == 0) return call.lose();
   Cuda& cuda = cuda_of(Precision::kFloat64);
   D p(cuda, scores_of(batch));
@@ -122,19 +116,20 @@ void infer_log_prob(const CudaCall& call, const Batch& batch, CudaInference ques
   out.finish();
 }
 
-void log_prob(const CudaCall& call) {
-  const Batch batch = batch_of(call);
+void log_prob(const CudaCall& call, const Batch& batch) {
   if (batch.size * batch.row() == 0) return call.lose();
   infer_log_prob(call, batch, {});
 }
 
-void log_prob_and_marginals(const CudaCall& call) {
-  const Batch batch = batch_of(call);
+void log_prob_and_marginals(const CudaCall& call, const Batch& batch) {
   if (batch.size * batch.row() == 0) return call.lose();
   CudaInference question;
   question.marginals = edges_of<CudaEdges>(batch, call.result(1));
   infer_log_prob(call, batch, question);
 }
+
+ffi::Error no_expected_walk() { return not_on_cuda("the cost of Wilson's walk"); }
+ffi::Error no_projective_mass() { return not_on_cuda("the share of projective trees"); }
 
 constexpr std::array kHandlers{
     Handler{"taproot_log_partition", &on_cuda<&log_partition>},
@@ -142,9 +137,9 @@ constexpr std::array kHandlers{
     Handler{"taproot_log_partition_and_marginals", &on_cuda<&log_partition_and_marginals>},
     Handler{"taproot_entropy", &on_cuda<&entropy>},
     Handler{"taproot_entropy_and_product", &on_cuda<&entropy_and_product>},
-    refused("taproot_expected_tries", &refuse_expected_walk),
-    refused("taproot_expected_steps", &refuse_expected_walk),
-    refused("taproot_projective_mass", &refuse_projective_mass),
+    refused<&no_expected_walk>("taproot_expected_tries"),
+    refused<&no_expected_walk>("taproot_expected_steps"),
+    refused<&no_projective_mass>("taproot_projective_mass"),
     Handler{"taproot_hessian_product", &on_cuda<&hessian_product>},
     Handler{"taproot_root_marginals", &on_cuda<&root_marginals>},
     Handler{"taproot_cross_entropy", &on_cuda<&compare<&D::cross_entropy>>},

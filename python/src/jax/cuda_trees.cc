@@ -26,8 +26,7 @@ CudaTreeBuffer trees_in(const ffi::AnyBuffer& result, const Batch& batch, std::s
           static_cast<std::ptrdiff_t>(of_sentence), static_cast<std::ptrdiff_t>(batch.row())};
 }
 
-void argmax(const CudaCall& call) {
-  const Batch batch = batch_of(call);
+void argmax(const CudaCall& call, const Batch& batch) {
   if (batch.size * batch.row() == 0) return;
   CudaArgmax question;
   question.scores = scores_of(batch);
@@ -36,8 +35,7 @@ void argmax(const CudaCall& call) {
   cuda_argmax(question, call.scratch(bytes), bytes, call.stream());
 }
 
-void mbr(const CudaCall& call) {
-  const Batch batch = batch_of(call);
+void mbr(const CudaCall& call, const Batch& batch) {
   if (batch.size * batch.row() == 0) return;
   D trees(cuda_of(precision_of(batch)), scores_of(batch));
   trees.mbr(trees_in(call.result(0), batch, 1), call.stream());
@@ -49,10 +47,7 @@ void for_each_call(const CudaCall& call, const Batch& all, Visit&& visit) {
   const Calls calls = calls_of(call);
   const std::vector<std::uint32_t> keys =
       call.to_host(call.operand(2).typed_data<std::uint32_t>(), 2 * all.size);
-  for (std::size_t c = 0; c < calls.count; ++c) {
-    const std::size_t first = c * calls.sentences;
-    visit(batch_of_call(all, calls, c), first, seed_of(keys.data() + 2 * first));
-  }
+  for (std::size_t c = 0; c < calls.count; ++c) visit_call(all, calls, c, keys.data(), visit);
 }
 
 // visit(trees, b) for the sentences of a call that only the CPU can sample: `trees` has sentence b
@@ -80,8 +75,7 @@ void finish_on_cpu(const CudaCall& call, const Batch& batch, const CudaOutcome* 
   }
 }
 
-void sample(const CudaCall& call) {
-  const Batch all = batch_of(call);
+void sample(const CudaCall& call, const Batch& all) {
   const ffi::AnyBuffer heads = call.result(0);
   if (heads.element_count() == 0) return;
   const std::size_t k = heads.element_count() / (all.size * all.row());
@@ -138,8 +132,7 @@ void write(const CudaCall& call, const WithoutReplacementSample& found, const Ba
 }
 
 // In float64, in which beams of long sentences are faster, whatever the scores are.
-void sample_without_replacement(const CudaCall& call) {
-  const Batch all = batch_of(call);
+void sample_without_replacement(const CudaCall& call, const Batch& all) {
   if (all.size * all.row() == 0) {
     call.lose();
     return call.fill(call.result(6), 0);
@@ -182,11 +175,11 @@ XLA_FFI_Error* accept(XLA_FFI_CallFrame* frame) {
             const auto algorithm = attributes.get<std::string_view>("algorithm");
             if (!labeled.has_value()) return labeled.error();
             if (!algorithm.has_value()) return algorithm.error();
-            if (labeled.value()) return refusal("sampling with labels");
+            if (labeled.value()) return not_on_cuda("sampling with labels");
             const bool known = std::find(kAlgorithms.begin(), kAlgorithms.end(),
                                          algorithm.value()) != kAlgorithms.end();
             return known ? ffi::Error::Success()
-                         : refusal("the algorithm \"" + std::string(algorithm.value()) + "\"");
+                         : not_on_cuda("the algorithm \"" + std::string(algorithm.value()) + "\"");
           })
           .release();
   return handler->Call(frame);
@@ -195,10 +188,12 @@ XLA_FFI_Error* accept(XLA_FFI_CallFrame* frame) {
 constexpr std::array<std::string_view, 1> kAlgorithms{"auto"};
 constexpr std::array<std::string_view, 2> kWithoutReplacement{"auto", "beam"};
 
+ffi::Error no_kbest() { return not_on_cuda("kbest"); }
+
 constexpr std::array kHandlers{
     Handler{"taproot_argmax", &on_cuda<&argmax>},
     Handler{"taproot_mbr", &on_cuda<&mbr>},
-    refused("taproot_kbest", &refuse_kbest),
+    refused<&no_kbest>("taproot_kbest"),
     Handler{"taproot_sample", &on_cuda<&sample>, &accept<kAlgorithms>},
     Handler{"taproot_sample_without_replacement", &on_cuda<&sample_without_replacement>,
             &accept<kWithoutReplacement>},

@@ -5,14 +5,20 @@
 #include <vector>
 
 #include "refusal.h"
+#include "taproot/cuda.h"
 
 namespace taproot::python::jax {
 namespace {
 
-std::vector<Handler> refuse(std::span<const Handler> handlers) {
+xla::ffi::Error no_cuda() {
+  return unimplemented("the scores are on a CUDA device, and taproot cannot work there: " +
+                       cuda_description());
+}
+
+std::vector<Handler> refuse_all(std::span<const Handler> handlers) {
   std::vector<Handler> refusals;
   for (const Handler& handler : handlers) {
-    refusals.push_back(refused(handler.name, &refuse_all));
+    refusals.push_back(refused<&no_cuda>(handler.name));
   }
   return refusals;
 }
@@ -20,12 +26,12 @@ std::vector<Handler> refuse(std::span<const Handler> handlers) {
 }  // namespace
 
 std::span<const Handler> cuda_numbers() {
-  static const std::vector<Handler> handlers = refuse(cpu_numbers());
+  static const std::vector<Handler> handlers = refuse_all(cpu_numbers());
   return handlers;
 }
 
 std::span<const Handler> cuda_trees() {
-  static const std::vector<Handler> handlers = refuse(cpu_trees());
+  static const std::vector<Handler> handlers = refuse_all(cpu_trees());
   return handlers;
 }
 

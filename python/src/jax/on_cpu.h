@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "call.h"
+#include "padded.h"
 #include "pool.h"
 #include "taproot/dependency_trees.h"
 
 namespace taproot::python::jax {
 
-/// answer(call) as a handler on the CPU.
-template <void (*kAnswer)(const Call&)>
+/// kAnswer as a handler on the CPU.
+template <void (*kAnswer)(const Call&, const Batch&)>
 XLA_FFI_Error* on_cpu(XLA_FFI_CallFrame* frame) {
   static const auto* const handler =
       ffi::Ffi::Bind()
@@ -23,7 +24,10 @@ XLA_FFI_Error* on_cpu(XLA_FFI_CallFrame* frame) {
           .To([](ffi::RemainingArgs operands, ffi::RemainingRets results,
                  ffi::Dictionary attributes) {
             const Unsignaled unsignaled;
-            return guarded([&] { kAnswer(Call(operands, results, attributes)); });
+            return guarded([&] {
+              const Call call(operands, results, attributes);
+              kAnswer(call, batch_of(call));
+            });
           })
           .release();
   return handler->Call(frame);
@@ -41,12 +45,9 @@ inline DependencyTrees trees_of(const Batch& batch, BatchOptions options) {
   views.reserve(batch.size);
   const auto side = static_cast<std::ptrdiff_t>(batch.side);
   for (std::size_t b = 0; b < batch.size; ++b) {
-    const int n = words_of(batch, b);
-    if (batch.is_double) {
-      views.emplace_back(static_cast<const double*>(batch.scores) + b * batch.cells(), n, side, 1);
-    } else {
-      views.emplace_back(static_cast<const float*>(batch.scores) + b * batch.cells(), n, side, 1);
-    }
+    views.push_back(view_of<ScoreView>(batch.scores, batch.is_double,
+                                       static_cast<std::ptrdiff_t>(b * batch.cells()),
+                                       words_of(batch, b), side, 1));
   }
   options.root = batch.root;
   options.projective = batch.family == TreeFamily::kProjective;

@@ -60,8 +60,8 @@ class CudaCall : public Call {
   ffi::ScratchAllocator& allocator_;
 };
 
-/// answer(call) as a handler on a CUDA device.
-template <void (*kAnswer)(const CudaCall&)>
+/// kAnswer as a handler on a CUDA device.
+template <void (*kAnswer)(const CudaCall&, const Batch&)>
 XLA_FFI_Error* on_cuda(XLA_FFI_CallFrame* frame) {
   static const auto* const handler =
       ffi::Ffi::Bind()
@@ -72,8 +72,10 @@ XLA_FFI_Error* on_cuda(XLA_FFI_CallFrame* frame) {
           .Attrs()
           .To([](cudaStream_t stream, ffi::ScratchAllocator allocator, ffi::RemainingArgs operands,
                  ffi::RemainingRets results, ffi::Dictionary attributes) {
-            return guarded(
-                [&] { kAnswer(CudaCall(operands, results, attributes, stream, allocator)); });
+            return guarded([&] {
+              const CudaCall call(operands, results, attributes, stream, allocator);
+              kAnswer(call, batch_of(call));
+            });
           })
           .release();
   return handler->Call(frame);
