@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "formats/line_writer.h"
 #include "io/archive_writer.h"
 #include "taproot/labels.h"
 

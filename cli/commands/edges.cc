@@ -8,6 +8,7 @@
 
 #include "commands/commands.h"
 #include "commands/number_file.h"
+#include "formats/line_writer.h"
 #include "io/output_file.h"
 #include "taproot/draw.h"
 

@@ -3,24 +3,13 @@
 
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "background.h"
+#include "formats/line_writer.h"
 #include "io/archive_writer.h"
 
 namespace taproot::cli {
-
-void write_failure(LineBuffer& line, Format format, const FailedRow& row) {
-  if (format == Format::kJsonl) {
-    line.text(fmt::format(R"({{"sentence":{},"status":{},"message":{}}})"
-                          "\n",
-                          row.sentence, nlohmann::json(row.status).dump(),
-                          nlohmann::json(row.message).dump()));
-  } else {
-    line.text(fmt::format("# sentence {}: {}: {}\n", row.sentence, row.status, row.message));
-  }
-}
 
 NumberFile::NumberFile(const Options& options, std::string key)
     : name_(options.output),

@@ -11,7 +11,6 @@
 
 #include "chunk.h"
 #include "engine.h"
-#include "formats/tree_row.h"
 #include "io/line_buffer.h"
 #include "io/output_file.h"
 #include "io/spill.h"
@@ -34,9 +33,6 @@ class NumberSink {
   /// Completes the output after the last sentence. Returns the exit code.
   virtual int finish() = 0;
 };
-
-/// Writes that a sentence failed: as JSON, or else as a comment.
-void write_failure(LineBuffer& line, Format format, const FailedRow& row);
 
 /// Writes one answer per sentence: a line of JSON or text, or, in an .npz archive, numbers that are
 /// NaN where a sentence failed, and `lengths`.

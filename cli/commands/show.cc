@@ -142,8 +142,7 @@ int run_show(const Options& options) {
       if (!outcomes[i].ok()) {
         failed = true;
         const FailedRow row = chunk.failure(i, outcomes[i]);
-        const std::string said =
-            fmt::format("sentence {}: {}: {}\n", row.sentence, row.status, row.message);
+        const std::string said = fmt::format("{}: {}\n", row.status, shown_text(row.message));
         style.svg ? fmt::print(stderr, "{}", said) : out.write(said + "\n");
       }
       for (const Picture& picture : pictures[i]) {

@@ -168,7 +168,7 @@ std::string sentence_html(const Context& context, std::size_t i, const SentenceA
 std::string failure_html(const Context& context, std::size_t i, const FailedRow& row) {
   Json json = begin_sentence(context, i);
   json["failed"] = row.status;
-  json["message"] = row.message;
+  json["message"] = shown_text(row.message);
   return block("application/json", "sentence", escape_script(json.dump()));
 }
 

@@ -221,6 +221,32 @@ TEST_F(Commands, AFileHasConstraintsForSingleSentences) {
       << moved.errors;
 }
 
+// A message names the file, which may have any name: JSON stays JSON, and a comment has one line.
+TEST_F(Commands, FailuresNameFilesOfAnyName) {
+  const std::string scores = zeros("s.npz", {2});
+  const std::string file = write("c\xff\nd.txt", "0 force 99:1\n");
+  const std::string how = scores + " --constraints '" + file + "'";
+  for (const std::string command : {"logz ", "entropy ", "marginals ", "edges ", "argmax "}) {
+    const Result result = run(command + how + " --format jsonl");
+    ASSERT_EQ(result.code, 1) << command << result.errors;
+    const auto row = lines(result.out).at(0);
+    EXPECT_EQ(row.at("status"), "bad_constraint");
+    const std::string message = row.at("message");
+    EXPECT_NE(message.find("c\xef\xbf\xbd\nd.txt, line 1 names word 99"), std::string::npos);
+  }
+  const std::string start = "bad_constraint: sentence 0: 'force 99:1' in ";
+  for (const std::string command : {"logz ", "edges ", "argmax ", "marginals ", "show "}) {
+    const bool tsv = command == "marginals ";
+    std::string text = run(command + how + (tsv ? " --format tsv" : " --format text")).out;
+    if (tsv) text.erase(0, text.find('\n') + 1);
+    EXPECT_TRUE(text.starts_with((command == "show " ? "" : "# ") + start)) << command << text;
+    EXPECT_EQ(text.find('\n'), text.find_last_not_of('\n') + 1) << command << text;
+  }
+  const Result report = run("report " + how);
+  EXPECT_EQ(report.code, 1) << report.errors;
+  EXPECT_NE(report.out.find("names word 99"), std::string::npos);
+}
+
 // --- empty answers
 
 TEST_F(Commands, EvaluationNeedsGoldHeads) {
@@ -379,7 +405,7 @@ TEST_F(Commands, MarginalsAsAListOfEdges) {
     std::size_t i = 0;
     std::size_t comments = 0;
     while (std::getline(tsv, line)) {
-      if (line.starts_with("# sentence 1: no_tree: ")) {
+      if (line.starts_with("# no_tree: sentence 1: ")) {
         ++comments;
         continue;
       }

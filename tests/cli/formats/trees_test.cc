@@ -121,7 +121,7 @@ TEST_F(Trees, Text) {
     EXPECT_EQ(get("x.txt"),
               std::string(with_words ? "0 1 -0.5 I/2 \"saw\\/0 #1/2\n" : "0 1 -0.5 2 0 2\n") +
                   "# sentence 0: exhausted after 1 trees\n"
-                  "# sentence 1: bad_score: it is bad\n");
+                  "# bad_score: sentence 1: it is bad\n");
   }
   const auto writer = TreeWriter::open(Format::kText, path("y.txt"), IndexKind::kNone);
   writer->tree({0, 0, {0}, {}, {}, {}, {}, {}});
