@@ -281,6 +281,12 @@ TEST_F(Commands, EvaluationNeedsGoldHeads) {
     EXPECT_EQ(empty.code, 2);
     EXPECT_NE(empty.errors.find("has no trees to compare"), std::string::npos) << empty.errors;
   }
+  const Result wordless = run("eval " + write("e.jsonl", "{\"sentence\":0,\"heads\":[]}\n") +
+                              " --gold " + write("e.conllu", "# nothing\n\n"));
+  EXPECT_EQ(wordless.code, 2) << wordless.out;
+  EXPECT_NE(wordless.errors.find("no tree of " + path("e.jsonl") + " has a word"),
+            std::string::npos)
+      << wordless.errors;
 }
 
 TEST_F(Commands, OneSentenceIsChosenByItsNumber) {
