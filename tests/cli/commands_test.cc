@@ -2,6 +2,7 @@
 //
 // Single commands on small files that are made for one property each.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cmath>
@@ -346,6 +347,20 @@ TEST_F(Commands, StandardInputIsAFileLikeOthers) {
     EXPECT_EQ(result.out, run("kbest -k 2 " + npz).out) << result.errors;
     EXPECT_EQ(run("kbest -k 2 " + npz + " --format text --words - < " + words).out,
               run("kbest -k 2 " + npz + " --format text --words " + words).out);
+  }
+  // A pipe with a name can be opened only once. Blocks come before its first tree.
+  const std::string words = write("w.txt", "a\nb c\nd e f\n");
+  const std::string trees = "kbest -k 2 " + npz + " --force 1:2 --words " + words;
+  ASSERT_EQ(run(trees + " -o " + path("t.conllu")).code, 1);
+  ASSERT_EQ(mkfifo(path("p.conllu").c_str(), 0600), 0);
+  const std::string evaluate = "eval --gold " + path("t.conllu") + " ";
+  for (const std::string& command : {std::string("convert "), evaluate}) {
+    const Result expected = run(command + path("t.conllu"));
+    const std::string cat = "timeout 20 sh -c 'cat " + path("t.conllu") + " > " + path("p.conllu");
+    const Result piped =
+        run_program(cat + "' & timeout 20 " + kProgram, command + path("p.conllu"), path(""));
+    EXPECT_EQ(piped.code, expected.code) << piped.errors;
+    EXPECT_EQ(piped.out, expected.out);
   }
   const std::pair<std::string, std::string> broken[] = {
       {write("text", "hello"),
