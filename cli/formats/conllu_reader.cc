@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <deque>
 #include <limits>
 #include <map>
@@ -12,6 +11,7 @@
 #include "formats/formats.h"
 #include "formats/row_check.h"
 #include "io/standard_input.h"
+#include "parse.h"
 
 namespace taproot::cli {
 namespace {
@@ -52,10 +52,8 @@ class Comments {
   std::optional<T> parsed(std::string_view key, std::string_view wanted) const {
     const auto text_of_key = text(key);
     if (!text_of_key) return std::nullopt;
-    const char* const end = text_of_key->data() + text_of_key->size();
     T number{};
-    const auto result = std::from_chars(text_of_key->data(), end, number);
-    if (result.ec != std::errc() || result.ptr != end) {
+    if (!parse_whole(*text_of_key, number)) {
       fail("{}: '# {}' is '{}', not {}", where_, key, *text_of_key, wanted);
     }
     return number;

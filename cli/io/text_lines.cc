@@ -3,9 +3,9 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 
 #include "core/utf8.h"
 #include "error.h"
@@ -50,6 +50,14 @@ bool TextLines::next(std::string& line) {
     fail("{}, line {}: the line is not UTF-8; convert the file first", path_, number_);
   }
   return true;
+}
+
+std::string_view next_word(std::string_view& line) {
+  constexpr std::string_view kBlanks = " \t\v\f\r";
+  line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+  const std::string_view word = line.substr(0, line.find_first_of(kBlanks));
+  line.remove_prefix(word.size());
+  return word;
 }
 
 }  // namespace taproot::cli

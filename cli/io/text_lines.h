@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 namespace taproot::cli {
 
@@ -24,5 +25,8 @@ class TextLines {
   std::ifstream in_;
   std::size_t number_ = 0;
 };
+
+/// Cuts the next word off `line`, with the blanks before it. Empty if there is none.
+std::string_view next_word(std::string_view& line);
 
 }  // namespace taproot::cli
