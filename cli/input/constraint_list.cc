@@ -58,7 +58,7 @@ void ConstraintList::read(const std::string& file) {
     std::istringstream words(line);
     std::string number;
     if (!(words >> number) || number.starts_with('#')) continue;
-    const std::string where = fmt::format("{}, line {}", in.path(), in.number());
+    const std::string where = in.where();
     std::string name;
     std::string value;
     if (!(words >> name >> value)) fail("{}: {}, not {}", where, kWanted, quoted(line));

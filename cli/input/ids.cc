@@ -39,8 +39,7 @@ std::vector<std::uint64_t> read_text(const std::string& path) {
   std::vector<std::uint64_t> ids;
   for (std::string line; in.next(line);) {
     if (!parse_whole(line, ids.emplace_back())) {
-      fail("{}, line {}: {} is not a whole number from 0 to 2^64 - 1", path, in.number(),
-           quoted(line));
+      fail("{}: {} is not a whole number from 0 to 2^64 - 1", in.where(), quoted(line));
     }
   }
   return ids;

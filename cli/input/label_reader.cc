@@ -59,14 +59,14 @@ std::vector<std::string> read_label_names(const std::string& file) {
   std::unordered_set<std::string> seen;
   for (std::string line; in.next(line);) {
     if (line.empty()) {
-      fail("{}, line {}: the line is empty; it must hold the name of one label", file, in.number());
+      fail("{}: the line is empty; it must hold the name of one label", in.where());
     }
     if (line.find_first_of(" \t") != std::string::npos) {
-      fail("{}, line {}: the name '{}' holds blanks; each line must hold the name of one label",
-           file, in.number(), line);
+      fail("{}: the name '{}' holds blanks; each line must hold the name of one label", in.where(),
+           line);
     }
     if (!seen.insert(line).second) {
-      fail("{}, line {}: the name '{}' appears twice", file, in.number(), line);
+      fail("{}: the name '{}' appears twice", in.where(), line);
     }
     names.push_back(line);
   }

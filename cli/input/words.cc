@@ -54,8 +54,7 @@ class WordReader::Impl {
  private:
   template <typename... Args>
   [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
-    fail("{}, line {}: {}", in_.path(), in_.number(),
-         fmt::format(format, std::forward<Args>(args)...));
+    fail("{}: {}", in_.where(), fmt::format(format, std::forward<Args>(args)...));
   }
 
   bool next_text(WordSentence& sentence) {

@@ -19,6 +19,8 @@ class TextLines {
   const std::string& path() const { return path_; }
   /// The number of the line that was read last, from 1.
   std::size_t number() const { return number_; }
+  /// The file and this line, as messages name them.
+  std::string where() const { return path_ + ", line " + std::to_string(number_); }
 
  private:
   std::string path_;

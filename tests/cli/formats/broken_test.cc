@@ -45,7 +45,7 @@ TEST_F(Trees, BrokenJsonLines) {
       {"{\"sentence\":0,\"heads\":[0],\"weight\":NaN}", "is not JSON"},
       {"{\"sentence\":0,\"sample\":0,\"rank\":0,\"heads\":[0]}", "both 'sample' and 'rank'"},
       {"{\"sentence\":0,\"status\":1,\"message\":\"\"}", "'status' is 1, not a text"},
-      {"{\"sentence\":0,\"heads\":[0],\"labels\":[\"\xff\"]}", "is not JSON"},
+      {"{\"sentence\":0,\"heads\":[0],\"labels\":[\"\xff\"]}", "the line is not UTF-8"},
       {"{\"sentence\":0,\"heads\":[0]}\n\n{\"sentence\":0,\"heads\":[0,1]}",
        "line 3: the tree has 2 heads, but the tree before it of sentence 0 has 1"},
       {"{\"sentence\":0,\"sample\":0,\"heads\":[0]}\n{\"sentence\":0,\"heads\":[0]}",
@@ -55,7 +55,7 @@ TEST_F(Trees, BrokenJsonLines) {
     expect_error(put("x.jsonl", text), part);
   }
   expect_error(path("missing.jsonl"), "cannot be opened");
-  expect_error(folder_.string(), "cannot be read");
+  expect_error(folder_.string(), "is a folder");
   expect_error(put("x.txt", "0 0 -1 0\n"), "cannot be read from text");
   // Keys of others are nothing to us, whatever they hold.
   EXPECT_EQ(read_all(put("x.jsonl",
