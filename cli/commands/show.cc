@@ -81,10 +81,6 @@ std::vector<std::vector<Picture>> draw(Engine& engine, const Context& context, c
   const Options& options = context.options;
   const std::size_t size = context.chunk.size();
   std::vector<std::vector<Picture>> pictures(size);
-  const std::vector<std::string> none;
-  const auto words = [&](std::size_t i) -> const std::vector<std::string>& {
-    return context.chunk.words.empty() ? none : context.chunk.words[i].words;
-  };
   DependencyTrees trees = engine.trees(context.chunk, options.marginals);
   if (options.marginals) {
     std::vector<std::vector<double>> p;
@@ -93,8 +89,8 @@ std::vector<std::vector<Picture>> draw(Engine& engine, const Context& context, c
     trees.entropy(entropies);
     for (std::size_t i = 0; i < size; ++i) {
       if (outcomes[i].ok()) {
-        pictures[i].push_back(
-            marginals_picture(style, words(i), p[i], edge_labels(context, i, p[i]), entropies[i]));
+        pictures[i].push_back(marginals_picture(style, context.chunk.words_or_none(i), p[i],
+                                                edge_labels(context, i, p[i]), entropies[i]));
       }
     }
     return pictures;
@@ -107,8 +103,8 @@ std::vector<std::vector<Picture>> draw(Engine& engine, const Context& context, c
     for (const TreeGroup& group : grouped(context, i, found[i])) {
       const std::string which =
           options.has_k ? fmt::format("{} of {} samples", group.count, options.k) : "best tree";
-      pictures[i].push_back(
-          picture_of(style, words(i), group.row, which + ", " + probability(*group.row.log_prob)));
+      pictures[i].push_back(picture_of(style, context.chunk.words_or_none(i), group.row,
+                                       which + ", " + probability(*group.row.log_prob)));
     }
   }
   return pictures;
