@@ -36,7 +36,7 @@ void add(Engine& engine, const Chunk& chunk, Summary& sum) {
   const std::vector<Outcome> outcomes = trees.entropy(entropies);
   trees.expected_tries(tries);
   trees.projective_mass(projective);
-  const std::vector<SentenceTrees> best = best_trees(trees);
+  const std::vector<SentenceTrees> best = decoded_trees(trees, &DependencyTrees::argmax);
   for (std::size_t i = 0; i < chunk.size(); ++i) {
     const int n = chunk.sentences[i].n;
     ++sum.sentences;

@@ -96,8 +96,9 @@ std::vector<std::vector<Picture>> draw(Engine& engine, const Context& context, c
     return pictures;
   }
   const SampleOptions how{algorithm_named(options.algorithm), options.seed};
-  const std::vector<SentenceTrees> found =
-      options.has_k ? sample_trees(trees, how, options.k) : best_trees(trees);
+  const std::vector<SentenceTrees> found = options.has_k
+                                               ? sample_trees(trees, how, options.k)
+                                               : decoded_trees(trees, &DependencyTrees::argmax);
   for (std::size_t i = 0; i < size; ++i) {
     outcomes[i] = found[i].outcome;
     for (const TreeGroup& group : grouped(context, i, found[i])) {
