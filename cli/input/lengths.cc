@@ -147,17 +147,11 @@ void RaggedArray::read(std::vector<T>& out) {
   const auto count = static_cast<std::size_t>(size(at_));
   values_.require_plausible(count * sizeof(T));
   if (side_ > 0) {
-    const auto side = static_cast<std::size_t>(lengths_[at_]) + 1;
-    const std::size_t row = side * static_cast<std::size_t>(depth_);
-    for (std::size_t i = 0; i < side; ++i) {
-      values_.read(out, i * row, row);
-      values_.skip((side_ - side) * depth_);
-    }
-    values_.skip((side_ - side) * side_ * depth_);
+    values_.read_corner(out, static_cast<std::size_t>(lengths_[at_]) + 1, side_, depth_);
   } else {
     values_.read(out, 0, count);
+    out.resize(count);
   }
-  out.resize(count);
   if (++at_ == lengths_.size()) values_.finish();
 }
 
