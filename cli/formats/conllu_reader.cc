@@ -131,10 +131,7 @@ class ConlluReader final : public TreeReader {
     for (std::size_t i = 0; i < row.heads.size(); ++i) {
       if (row.heads[i] < 0) fail("{}: word {} has no head", where, i + 1);
     }
-    row.score = comments.value("score");
-    row.log_prob = comments.value("log_prob");
-    row.gumbel = comments.value("gumbel");
-    row.weight = comments.value("weight");
+    for (const auto& [name, member] : kTreeValues) row.*member = comments.value(name);
     if (is_labeled(comments, where)) row.labels = words_.relations;
     check_(row, where);
     return row;

@@ -126,10 +126,7 @@ class ConlluWriter final : public LineWriter {
     check(row);
     begin(row.sentence);
     if (kind_ != IndexKind::kNone) comment(index_name(kind_), row.index);
-    value("score", row.score);
-    value("log_prob", row.log_prob);
-    value("gumbel", row.gumbel);
-    value("weight", row.weight);
+    for (const auto& [name, member] : kTreeValues) value(name, row.*member);
     if (!row.labels.empty() && all_blank(row)) line_.text("# labeled = yes\n");
     comments_end_ = line_.size();
     row.labels.empty() ? write_heads(row) : write_heads_and_labels(row);

@@ -23,10 +23,7 @@ class JsonlWriter final : public LineWriter {
     }
     heads(row.heads);
     if (!row.labels.empty()) labels(row.labels);
-    value(",\"score\":", row.score);
-    value(",\"log_prob\":", row.log_prob);
-    value(",\"gumbel\":", row.gumbel);
-    value(",\"weight\":", row.weight);
+    for (const auto& [name, member] : kTreeValues) value(name, row.*member);
     end();
   }
 
@@ -75,9 +72,11 @@ class JsonlWriter final : public LineWriter {
   }
 
   // JSON has no infinities and no NaN.
-  void value(std::string_view key, const std::optional<double>& number) {
+  void value(const char* name, const std::optional<double>& number) {
     if (!number) return;
-    line_.text(key);
+    line_.text(",\"");
+    line_.text(name);
+    line_.text("\":");
     if (std::isfinite(*number)) {
       line_.number(*number);
     } else {
