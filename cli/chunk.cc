@@ -42,8 +42,11 @@ ChunkReader::ChunkReader(const Options& options, std::size_t trees)
       scores_(options),
       progress_(options.quiet, options.progress) {
   if (!options.words.empty()) words_ = std::make_unique<WordReader>(options.words);
-  if (options.label_scores.empty() != options.labels.empty()) {
-    fail("--labels and --label-scores must be given together");
+  if (options.labels.empty() && !options.label_scores.empty()) {
+    fail("--label-scores is given without --labels, which names the labels");
+  }
+  if (options.label_scores.empty() && !options.labels.empty()) {
+    fail("--labels is given without --label-scores");
   }
   if (!options.labels.empty()) {
     label_names_ = read_label_names(options.labels);

@@ -99,7 +99,8 @@ std::string as_text(Summary& sum, const Options& options) {
         fmt::format("best tree        has probability {:.4f} on average, {:.4f} in the median\n",
                     mean.best, mean.median_best);
     text += fmt::format(
-        "Z_T / Z_D        {:.4f} on average (tries until a multi-root tree has one root)\n",
+        "expected tries   {:.4f} on average (multi-root trees sampled until one has a single "
+        "root)\n",
         mean.tries);
     text += fmt::format("projective       {:.4f} of the probability of all trees, on average\n",
                         mean.projective);

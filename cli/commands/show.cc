@@ -156,7 +156,7 @@ int run_show(const Options& options) {
       }
     }
   }
-  if (style.svg && drawings == 0 && !failed) fail("there is no sentence to draw");
+  if (style.svg && drawings == 0 && !failed) fail("the input has no sentence to draw");
   if (drawings > 0 || !style.svg) out.commit();
   if (rendering && drawings > 0) rendering->finish();
   return failed ? kSomeFailed : kAllFine;

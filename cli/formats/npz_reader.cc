@@ -110,7 +110,8 @@ class NpzReader final : public TreeReader {
       } else if (in_padding) {
         fail("{}: word {} has a head behind the padding (-1)", where, i + 1);
       } else if (!std::in_range<std::int32_t>(head)) {
-        fail("{}: the head of word {} is {}, which is not a head", where, i + 1, head);
+        fail("{}: the head of word {} is {}, not one of 0 (ROOT) to the number of words", where,
+             i + 1, head);
       } else {
         row.heads.push_back(static_cast<std::int32_t>(head));
       }

@@ -206,7 +206,12 @@ class EntriesSource final : public ScoreSource {
 std::unique_ptr<ScoreSource> open_npz(const std::string& path, const PaddedLengths& lengths,
                                       std::size_t first_length) {
   Archive archive(path);
-  if (archive.entries().empty()) fail("{} has no arrays", archive.path());
+  if (archive.entries().empty()) {
+    fail(
+        "{} is an archive without arrays; it must hold scores and lengths, or one matrix per "
+        "sentence",
+        archive.path());
+  }
   if (archive.find("lengths") != nullptr) {
     if (archive.find("scores") == nullptr && archive.find("label_scores") != nullptr) {
       fail(

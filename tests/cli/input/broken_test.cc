@@ -183,7 +183,7 @@ TEST_F(BrokenInput, Archives) {
   refuse_npz("PK\x03\x04 and nothing more", "damaged or truncated");
   refuse_npz("some text", "but text");
   refuse_npz(good.substr(0, good.size() / 2), "damaged or truncated");
-  refuse_npz(std::string("PK\x05\x06") + std::string(18, '\0'), "has no arrays");
+  refuse_npz(std::string("PK\x05\x06") + std::string(18, '\0'), "is an archive without arrays");
   refuse_npz(zip({{"/etc/x.npy", four_}}), "the entry '/etc/x.npy' has a path");
   refuse_npz(zip({{"../x.npy", four_}}), "the entry '../x.npy' has a path");
   refuse_npz(zip({{"a/b.npy", four_}}), "the entry 'a/b.npy' has a path");
