@@ -9,6 +9,7 @@
 #include "io/byte_source.h"
 #include "io/text_lines.h"
 #include "parse.h"
+#include "taproot/draw.h"
 
 namespace taproot::cli {
 namespace {
@@ -67,7 +68,7 @@ void ConstraintList::read(const std::string& file) {
     const ConstraintKind kind = kind_named(where, name);
     do {
       Item item = parsed(kind, where, value);
-      item.where = fmt::format("'{} {}' in {}", name, value, where);
+      item.where = fmt::format("'{} {}' in {}", name, value, shown_text(where));
       of_sentence_[sentence].push_back(std::move(item));
     } while (words >> value);
   }

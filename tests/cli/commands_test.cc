@@ -233,7 +233,7 @@ TEST_F(Commands, FailuresNameFilesOfAnyName) {
     const auto row = lines(result.out).at(0);
     EXPECT_EQ(row.at("status"), "bad_constraint");
     const std::string message = row.at("message");
-    EXPECT_NE(message.find("c\xef\xbf\xbd\nd.txt, line 1 names word 99"), std::string::npos);
+    EXPECT_NE(message.find("c\xef\xbf\xbd<U+000A>d.txt, line 1 names word 99"), std::string::npos);
   }
   const std::string start = "bad_constraint: sentence 0: 'force 99:1' in ";
   for (const std::string command : {"logz ", "edges ", "argmax ", "marginals ", "show "}) {
@@ -243,6 +243,10 @@ TEST_F(Commands, FailuresNameFilesOfAnyName) {
     EXPECT_TRUE(text.starts_with((command == "show " ? "" : "# ") + start)) << command << text;
     EXPECT_EQ(text.find('\n'), text.find_last_not_of('\n') + 1) << command << text;
   }
+  // CoNLL-U can be read again.
+  const std::string words = " --words " + write("w.txt", "a b\n");
+  ASSERT_EQ(run("argmax " + how + words + " -o " + path("t.conllu")).code, 1);
+  EXPECT_EQ(run("convert " + path("t.conllu")).out, run("argmax " + how).out);
   const Result report = run("report " + how);
   EXPECT_EQ(report.code, 1) << report.errors;
   EXPECT_NE(report.out.find("names word 99"), std::string::npos);
