@@ -16,17 +16,6 @@ constexpr std::size_t kMostSentencesOnGpu = 8192;         // A GPU is busy with 
 constexpr std::size_t kMostCells = std::size_t{1} << 22;  // Of scores, 32 MB.
 constexpr std::size_t kMostHeads = std::size_t{1} << 23;  // Of trees, 32 MB.
 
-ReadOptions read_options(const Options& options) {
-  ReadOptions read;
-  read.files = options.files;
-  read.lengths = options.lengths;
-  read.weights = options.weights;
-  read.first_number = options.first_sentence;
-  read.first = options.first;
-  read.last = options.last;
-  return read;
-}
-
 // The library's message speaks of scores; with --weights the user has given none.
 std::string bad_weight_message(const Sentence& sentence, const Outcome& outcome) {
   const auto side = static_cast<std::size_t>(sentence.n) + 1;
@@ -50,18 +39,21 @@ std::string bad_weight_message(const Sentence& sentence, const Outcome& outcome)
 ChunkReader::ChunkReader(const Options& options, std::size_t trees)
     : options_(options),
       trees_(trees),
-      scores_(read_options(options)),
+      scores_(options),
       progress_(options.quiet, options.progress) {
   if (!options.words.empty()) words_ = std::make_unique<WordReader>(options.words);
-  if (options.label_scores.empty() != options.labels.empty()) {
-    fail("--labels and --label-scores must be given together");
+  if (options.labels.empty() && !options.label_scores.empty()) {
+    fail("--label-scores is given without --labels, which names the labels");
+  }
+  if (options.label_scores.empty() && !options.labels.empty()) {
+    fail("--labels is given without --label-scores");
   }
   if (!options.labels.empty()) {
     label_names_ = read_label_names(options.labels);
     labels_ =
         std::make_unique<LabelReader>(options.label_scores, static_cast<int>(label_names_.size()));
   }
-  options.constraints.check_sentences(options.first_sentence, scores_.total());
+  options.constraints.check_sentences(options.first_number, scores_.total());
   if (!options.ids.empty()) {
     ids_ = read_ids(options.ids);
     if (ids_.size() != scores_.total()) {
@@ -73,7 +65,7 @@ ChunkReader::ChunkReader(const Options& options, std::size_t trees)
 
 void ChunkReader::add(Chunk& chunk, Sentence&& sentence) {
   const std::size_t number = sentence.number;
-  const std::size_t place = number - options_.first_sentence;
+  const std::size_t place = number - options_.first_number;
   const int n = sentence.n;
   chunk.sentences.push_back(std::move(sentence));
   chunk.ids.push_back(ids_.empty() ? number : ids_[place]);

@@ -29,6 +29,10 @@ struct Chunk {
 
   std::size_t size() const { return sentences.size(); }
   const WordSentence* words_of(std::size_t i) const { return words.empty() ? nullptr : &words[i]; }
+  const std::vector<std::string>& words_or_none(std::size_t i) const {
+    static const std::vector<std::string> none;
+    return words.empty() ? none : words[i].words;
+  }
 
   /// Says why sentence i failed.
   FailedRow failure(std::size_t i, const Outcome& outcome) const;

@@ -27,8 +27,8 @@ class Engine {
   Pool& pool() { return pool_; }
 
   /// The distribution of each sentence of a chunk, which must outlive it. `keep` if it will be
-  /// asked more than one question. A sentence that the constraints do not fit has no words there;
-  /// Chunk::failure() knows better.
+  /// asked more than one question. A sentence that the constraints do not fit is passed as an empty
+  /// sentence. Chunk::failure() reports the constraint instead.
   DependencyTrees trees(const Chunk& chunk, bool keep) {
     if (starting_.valid()) cuda_ = starting_.get();
     BatchOptions options;

@@ -179,7 +179,7 @@ class OptionTable {
             },
             "read only sentences A to B-1, or with a single number only that sentence")
         ->type_name("A:B");
-    integer("--first-sentence", o_.first_sentence, 0, std::uint64_t{1} << 62U,
+    integer("--first-sentence", o_.first_number, 0, std::uint64_t{1} << 62U,
             "number the sentences of the input from N on, as if others came before them");
     app_.add_flag("--quiet", o_.quiet, "show no progress on standard error");
     app_.add_flag("--progress", o_.progress,

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "formats/format.h"
 #include "input/constraint_list.h"
+#include "input/score_reader.h"
 #include "taproot/draw.h"
 #include "taproot/types.h"
 
@@ -15,14 +15,8 @@ namespace taproot::cli {
 enum class Device : std::uint8_t { kCpu, kCuda };
 
 /// The options of all commands that read scores.
-struct Options {
-  std::vector<std::string> files;
-  std::string lengths;
+struct Options : ReadOptions {
   std::string ids;
-  std::size_t first_sentence = 0;  ///< The number of the first sentence of the input.
-  std::size_t first = 0;
-  std::size_t last = ~std::size_t{0};
-
   std::string algorithm = "auto";
   std::size_t k = 10;
   int top = 3;  ///< How many words per sentence `edges` shows.
@@ -46,7 +40,6 @@ struct Options {
   std::string title;           ///< The title of a report.
   RootRule root = RootRule::kSingle;
   bool projective = false;  ///< Whether only projective trees count.
-  bool weights = false;     ///< Whether the files hold weights, not their logs.
   bool has_k = false;       ///< Whether -k was given; then `show` draws samples.
   bool marginals = false;   ///< Whether `show` draws the probabilities of edges.
   bool quiet = false;

@@ -2,7 +2,6 @@
 #include "parse.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <limits>
 
@@ -13,13 +12,6 @@ namespace taproot::cli {
 namespace {
 
 constexpr std::uint64_t kMostWords = std::uint64_t{1} << 30;
-
-template <typename T>
-bool parse_whole(std::string_view text, T& value) {
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && stop == end;
-}
 
 }  // namespace
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parses the values of options. Numbers are decimal and must be in range: nothing is clamped, and a
-// leading zero does not mean octal. Every function throws InputError, naming the option and the
-// text.
+// Parses numbers and the values of options. Numbers are decimal and must be in range: nothing is
+// clamped, and a leading zero does not mean octal. The functions that take the name of an option
+// throw InputError, with it and the text.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +13,14 @@
 #include <vector>
 
 namespace taproot::cli {
+
+/// Whether the whole text is a number that T can hold; `value` then is this number.
+template <typename T>
+bool parse_whole(std::string_view text, T& value) {
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end;
+}
 
 /// A whole number from `least` to `most`.
 std::uint64_t parse_integer(std::string_view option, std::string_view text, std::uint64_t least,

@@ -5,9 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
+
+#include "parse.h"
 
 namespace taproot::cli {
 
@@ -28,8 +29,7 @@ std::size_t terminal_width() {
   std::size_t columns = 80;
   if (const char* const text = std::getenv("COLUMNS"); text != nullptr) {
     std::size_t value = 0;
-    const auto [end, error] = std::from_chars(text, text + std::strlen(text), value);
-    if (error == std::errc() && *end == '\0' && value > 0) columns = value;
+    if (parse_whole(text, value) && value > 0) columns = value;
   }
   return std::max(columns, kLeast);
 }

@@ -4,13 +4,6 @@
 
 namespace taproot::cli {
 
-int run_argmax(const Options& options) {
-  return write_trees(options, IndexKind::kNone, 1,
-                     [](Engine& engine, const Context& context, const GiveTrees& give) {
-                       DependencyTrees trees = engine.trees(context.chunk, false);
-                       ChunkTrees found{best_trees(trees)};
-                       give(found);
-                     });
-}
+int run_argmax(const Options& options) { return write_decoded(options, &DependencyTrees::argmax); }
 
 }  // namespace taproot::cli

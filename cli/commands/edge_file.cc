@@ -4,17 +4,15 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "io/archive_writer.h"
+#include "formats/line_writer.h"
 #include "taproot/labels.h"
 
 namespace taproot::cli {
 
 EdgeFile::EdgeFile(const Options& options, const std::vector<std::string>& label_names)
-    : name_(options.output),
-      format_(options.format),
+    : NumberSink(options),
       threshold_(options.has_threshold ? options.threshold : 0),
-      has_words_(!options.words.empty()),
-      file_(options.output) {
+      has_words_(!options.words.empty()) {
   if (!options.label_scores.empty()) labels_ = label_names;
   if (format_ == Format::kJsonl) {
     for (std::string& label : labels_) label = nlohmann::json(label).dump();
@@ -94,24 +92,18 @@ void EdgeFile::row(std::size_t sentence, std::size_t head, std::size_t modifier,
   line_.text(json ? "}\n" : "\n");
 }
 
-int EdgeFile::finish() {
-  if (format_ == Format::kNpz) {
-    std::vector<NpyArray> arrays = {
-        spilled_array("sentence", "<i8", sizeof(std::int64_t), sentences_),
-        spilled_array("head", "<i4", sizeof(std::int32_t), heads_),
-        spilled_array("modifier", "<i4", sizeof(std::int32_t), modifiers_),
-        spilled_array("probability", "<f8", sizeof(double), probabilities_)};
-    if (!labels_.empty()) arrays.push_back(label_texts_.array("label"));
-    if (has_words_) {
-      arrays.push_back(head_words_.array("head_word"));
-      arrays.push_back(modifier_words_.array("modifier_word"));
-    }
-    write_npz(file_, name_, arrays);
-  } else {
-    flush();  // A header stands alone where there are no sentences.
+std::vector<NpyArray> EdgeFile::arrays() {
+  std::vector<NpyArray> arrays = {
+      spilled_array("sentence", "<i8", sizeof(std::int64_t), sentences_),
+      spilled_array("head", "<i4", sizeof(std::int32_t), heads_),
+      spilled_array("modifier", "<i4", sizeof(std::int32_t), modifiers_),
+      spilled_array("probability", "<f8", sizeof(double), probabilities_)};
+  if (!labels_.empty()) arrays.push_back(label_texts_.array("label"));
+  if (has_words_) {
+    arrays.push_back(head_words_.array("head_word"));
+    arrays.push_back(modifier_words_.array("modifier_word"));
   }
-  file_.commit();
-  return failed_ ? kSomeFailed : kAllFine;
+  return arrays;
 }
 
 }  // namespace taproot::cli

@@ -21,21 +21,16 @@ class EdgeFile final : public NumberSink {
 
   void sentence(const Chunk& chunk, std::size_t i, const Outcome& outcome,
                 std::span<const double> values) override;
-  void flush() override { line_.flush(file_); }
-  int finish() override;
 
  private:
+  std::vector<NpyArray> arrays() override;
   void row(std::size_t sentence, std::size_t head, std::size_t modifier, std::size_t label,
            double probability);
 
-  std::string name_;
-  Format format_;
   double threshold_;
   bool has_words_;
   std::vector<std::string> labels_;  // As the format writes them; empty without label scores.
-  OutputFile file_;
-  LineBuffer line_;
-  std::vector<std::string> words_;  // Of the sentence, from ROOT on, as the format writes them.
+  std::vector<std::string> words_;   // Of the sentence, from ROOT on, as the format writes them.
   Spill sentences_{file_.temporary()};
   Spill heads_{file_.temporary()};
   Spill modifiers_{file_.temporary()};
@@ -44,7 +39,6 @@ class EdgeFile final : public NumberSink {
   TextColumn head_words_{file_.temporary()};
   TextColumn modifier_words_{file_.temporary()};
   std::vector<double> of_labels_;  // p [n+1][n+1][labels]
-  bool failed_ = false;
 };
 
 }  // namespace taproot::cli

@@ -8,6 +8,7 @@
 
 #include "commands/commands.h"
 #include "commands/number_file.h"
+#include "formats/line_writer.h"
 #include "io/output_file.h"
 #include "taproot/draw.h"
 
@@ -33,8 +34,8 @@ struct Answer {
   }
 };
 
-// A word, and its most probable heads in order: up to three, of which the others than the first
-// have at least half a per cent.
+// A word, and up to three of its heads, the most probable first. Heads after the first are listed
+// only from half a percent on.
 struct Doubt {
   std::size_t modifier;
   std::vector<std::size_t> heads;

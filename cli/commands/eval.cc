@@ -107,6 +107,7 @@ int run_eval(const EvalOptions& options) {
     fail("{} has no trees to compare{}", trees_name,
          failed == 0 ? "" : fmt::format(": all of its {} sentences failed", failed));
   }
+  if (sum.words == 0) fail("there is nothing to compare: no tree of {} has a word", trees_name);
   while (gold.next(sentence)) ++read;
   std::string text = fmt::format("sentences  {}", evaluated);
   // Gold sentences without a tree that was compared do not go unsaid.

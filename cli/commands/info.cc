@@ -36,7 +36,7 @@ void add(Engine& engine, const Chunk& chunk, Summary& sum) {
   const std::vector<Outcome> outcomes = trees.entropy(entropies);
   trees.expected_tries(tries);
   trees.projective_mass(projective);
-  const std::vector<SentenceTrees> best = best_trees(trees);
+  const std::vector<SentenceTrees> best = decoded_trees(trees, &DependencyTrees::argmax);
   for (std::size_t i = 0; i < chunk.size(); ++i) {
     const int n = chunk.sentences[i].n;
     ++sum.sentences;
@@ -99,7 +99,8 @@ std::string as_text(Summary& sum, const Options& options) {
         fmt::format("best tree        has probability {:.4f} on average, {:.4f} in the median\n",
                     mean.best, mean.median_best);
     text += fmt::format(
-        "Z_T / Z_D        {:.4f} on average (tries until a multi-root tree has one root)\n",
+        "expected tries   {:.4f} on average (multi-root trees sampled until one has a single "
+        "root)\n",
         mean.tries);
     text += fmt::format("projective       {:.4f} of the probability of all trees, on average\n",
                         mean.projective);

@@ -4,13 +4,6 @@
 
 namespace taproot::cli {
 
-int run_mbr(const Options& options) {
-  return write_trees(options, IndexKind::kNone, 1,
-                     [](Engine& engine, const Context& context, const GiveTrees& give) {
-                       DependencyTrees trees = engine.trees(context.chunk, false);
-                       ChunkTrees found{mbr_trees(trees)};
-                       give(found);
-                     });
-}
+int run_mbr(const Options& options) { return write_decoded(options, &DependencyTrees::mbr); }
 
 }  // namespace taproot::cli

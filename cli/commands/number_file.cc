@@ -3,31 +3,25 @@
 
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "background.h"
-#include "io/archive_writer.h"
+#include "formats/line_writer.h"
 
 namespace taproot::cli {
 
-void write_failure(LineBuffer& line, Format format, const FailedRow& row) {
-  if (format == Format::kJsonl) {
-    line.text(fmt::format(R"({{"sentence":{},"status":{},"message":{}}})"
-                          "\n",
-                          row.sentence, nlohmann::json(row.status).dump(),
-                          nlohmann::json(row.message).dump()));
+int NumberSink::finish() {
+  if (format_ == Format::kNpz) {
+    write_npz(file_, name_, arrays());
   } else {
-    line.text(fmt::format("# sentence {}: {}: {}\n", row.sentence, row.status, row.message));
+    flush();  // A header stands alone where there are no sentences.
   }
+  file_.commit();
+  return failed_ ? kSomeFailed : kAllFine;
 }
 
 NumberFile::NumberFile(const Options& options, std::string key)
-    : name_(options.output),
-      key_(std::move(key)),
-      format_(options.format),
-      file_(options.output),
-      of_edges_(key_ == "marginals") {}
+    : NumberSink(options), key_(std::move(key)), of_edges_(key_ == "marginals") {}
 
 void NumberFile::sentence(const Chunk& chunk, std::size_t i, const Outcome& outcome,
                           std::span<const double> values) {
@@ -73,14 +67,9 @@ void NumberFile::matrix(std::span<const double> values, std::size_t side) {
   line_.byte(']');
 }
 
-int NumberFile::finish() {
-  if (format_ == Format::kNpz) {
-    write_npz(file_, name_,
-              {spilled_array(key_, "<f8", sizeof(double), numbers_),
-               spilled_array("lengths", "<i4", sizeof(std::int32_t), lengths_)});
-  }
-  file_.commit();
-  return failed_ ? kSomeFailed : kAllFine;
+std::vector<NpyArray> NumberFile::arrays() {
+  return {spilled_array(key_, "<f8", sizeof(double), numbers_),
+          spilled_array("lengths", "<i4", sizeof(std::int32_t), lengths_)};
 }
 
 int write_numbers(const Options& options, const OpenSink& open, const NumberQuery& query) {

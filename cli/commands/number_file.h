@@ -11,32 +11,38 @@
 
 #include "chunk.h"
 #include "engine.h"
-#include "formats/tree_row.h"
+#include "io/archive_writer.h"
 #include "io/line_buffer.h"
 #include "io/output_file.h"
 #include "io/spill.h"
 
 namespace taproot::cli {
 
-/// Takes the answers to a question, sentence by sentence.
+/// Takes the answers to a question, sentence by sentence, and writes them.
 class NumberSink {
  public:
-  NumberSink() = default;
+  explicit NumberSink(const Options& options)
+      : name_(options.output), format_(options.format), file_(options.output) {}
   virtual ~NumberSink() = default;
-  NumberSink(const NumberSink&) = delete;
-  NumberSink& operator=(const NumberSink&) = delete;
 
   /// `values` is one number or, for marginals, a matrix [n+1][n+1].
   virtual void sentence(const Chunk& chunk, std::size_t i, const Outcome& outcome,
                         std::span<const double> values) = 0;
   /// Writes the text of the sentences so far, which an error in the input then does not lose.
-  virtual void flush() = 0;
+  void flush() { line_.flush(file_); }
   /// Completes the output after the last sentence. Returns the exit code.
-  virtual int finish() = 0;
-};
+  int finish();
 
-/// Writes that a sentence failed: as JSON, or else as a comment.
-void write_failure(LineBuffer& line, Format format, const FailedRow& row);
+ protected:
+  /// What an .npz archive holds.
+  virtual std::vector<NpyArray> arrays() = 0;
+
+  std::string name_;
+  Format format_;
+  OutputFile file_;
+  LineBuffer line_;
+  bool failed_ = false;
+};
 
 /// Writes one answer per sentence: a line of JSON or text, or, in an .npz archive, numbers that are
 /// NaN where a sentence failed, and `lengths`.
@@ -47,21 +53,15 @@ class NumberFile final : public NumberSink {
 
   void sentence(const Chunk& chunk, std::size_t i, const Outcome& outcome,
                 std::span<const double> values) override;
-  void flush() override { line_.flush(file_); }
-  int finish() override;
 
  private:
+  std::vector<NpyArray> arrays() override;
   void matrix(std::span<const double> values, std::size_t side);
 
-  std::string name_;
   std::string key_;
-  Format format_;
-  OutputFile file_;
-  LineBuffer line_;
+  bool of_edges_;  ///< Whether a sentence has a number for every edge.
   Spill numbers_{file_.temporary()};
   Spill lengths_{file_.temporary()};
-  bool of_edges_;  ///< Whether a sentence has a number for every edge.
-  bool failed_ = false;
 };
 
 /// Finds the numbers of each sentence: one, or a matrix [n+1][n+1].

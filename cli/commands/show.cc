@@ -81,10 +81,6 @@ std::vector<std::vector<Picture>> draw(Engine& engine, const Context& context, c
   const Options& options = context.options;
   const std::size_t size = context.chunk.size();
   std::vector<std::vector<Picture>> pictures(size);
-  const std::vector<std::string> none;
-  const auto words = [&](std::size_t i) -> const std::vector<std::string>& {
-    return context.chunk.words.empty() ? none : context.chunk.words[i].words;
-  };
   DependencyTrees trees = engine.trees(context.chunk, options.marginals);
   if (options.marginals) {
     std::vector<std::vector<double>> p;
@@ -93,22 +89,23 @@ std::vector<std::vector<Picture>> draw(Engine& engine, const Context& context, c
     trees.entropy(entropies);
     for (std::size_t i = 0; i < size; ++i) {
       if (outcomes[i].ok()) {
-        pictures[i].push_back(
-            marginals_picture(style, words(i), p[i], edge_labels(context, i, p[i]), entropies[i]));
+        pictures[i].push_back(marginals_picture(style, context.chunk.words_or_none(i), p[i],
+                                                edge_labels(context, i, p[i]), entropies[i]));
       }
     }
     return pictures;
   }
   const SampleOptions how{algorithm_named(options.algorithm), options.seed};
-  const std::vector<SentenceTrees> found =
-      options.has_k ? sample_trees(trees, how, options.k) : best_trees(trees);
+  const std::vector<SentenceTrees> found = options.has_k
+                                               ? sample_trees(trees, how, options.k)
+                                               : decoded_trees(trees, &DependencyTrees::argmax);
   for (std::size_t i = 0; i < size; ++i) {
     outcomes[i] = found[i].outcome;
     for (const TreeGroup& group : grouped(context, i, found[i])) {
       const std::string which =
           options.has_k ? fmt::format("{} of {} samples", group.count, options.k) : "best tree";
-      pictures[i].push_back(
-          picture_of(style, words(i), group.row, which + ", " + probability(*group.row.log_prob)));
+      pictures[i].push_back(picture_of(style, context.chunk.words_or_none(i), group.row,
+                                       which + ", " + probability(*group.row.log_prob)));
     }
   }
   return pictures;
@@ -142,8 +139,7 @@ int run_show(const Options& options) {
       if (!outcomes[i].ok()) {
         failed = true;
         const FailedRow row = chunk.failure(i, outcomes[i]);
-        const std::string said =
-            fmt::format("sentence {}: {}: {}\n", row.sentence, row.status, row.message);
+        const std::string said = fmt::format("{}: {}\n", row.status, shown_text(row.message));
         style.svg ? fmt::print(stderr, "{}", said) : out.write(said + "\n");
       }
       for (const Picture& picture : pictures[i]) {
@@ -160,7 +156,7 @@ int run_show(const Options& options) {
       }
     }
   }
-  if (style.svg && drawings == 0 && !failed) fail("there is no sentence to draw");
+  if (style.svg && drawings == 0 && !failed) fail("the input has no sentence to draw");
   if (drawings > 0 || !style.svg) out.commit();
   if (rendering && drawings > 0) rendering->finish();
   return failed ? kSomeFailed : kAllFine;

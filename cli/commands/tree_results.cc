@@ -7,24 +7,6 @@
 
 namespace taproot::cli {
 
-void SentenceTrees::allocate(const DependencyTrees& trees, std::size_t sentence, std::size_t size) {
-  n = static_cast<std::size_t>(trees.n(sentence));
-  count = size;
-  heads.resize(size * n);
-  if (trees.label_count() > 0) labels.resize(size * n);
-  log_prob.resize(size);
-}
-
-TreeOutput SentenceTrees::output() {
-  TreeOutput out;
-  out.heads = heads.data();
-  out.stride = static_cast<std::ptrdiff_t>(n);
-  out.labels = labels.empty() ? nullptr : labels.data();
-  out.log_prob = log_prob.empty() ? nullptr : log_prob.data();
-  out.score = score.empty() ? nullptr : score.data();
-  return out;
-}
-
 void fill_row(const Context& context, std::size_t i, const SentenceTrees& trees, std::size_t s,
               TreeRow& row) {
   const auto of_tree = [&](const std::vector<std::int32_t>& all) {
@@ -51,13 +33,23 @@ namespace {
 // Outputs for `count` trees of every sentence; with scores for one that is decoded.
 std::vector<TreeOutput> allocate(const DependencyTrees& trees, std::size_t count, bool scores,
                                  std::vector<SentenceTrees>& results) {
-  std::vector<TreeOutput> out;
+  std::vector<TreeOutput> outputs;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    results[i].allocate(trees, i, count);
-    if (scores) results[i].score.resize(count);
-    out.push_back(results[i].output());
+    SentenceTrees& own = results[i];
+    own.n = static_cast<std::size_t>(trees.n(i));
+    own.count = count;
+    own.heads.resize(count * own.n);
+    own.labels.resize(trees.label_count() > 0 ? count * own.n : 0);
+    own.log_prob.resize(count);
+    own.score.resize(scores ? count : 0);
+    TreeOutput& out = outputs.emplace_back();
+    out.heads = own.heads.data();
+    out.stride = static_cast<std::ptrdiff_t>(own.n);
+    out.labels = own.labels.empty() ? nullptr : own.labels.data();
+    out.log_prob = own.log_prob.data();
+    out.score = own.score.empty() ? nullptr : own.score.data();
   }
-  return out;
+  return outputs;
 }
 
 void keep_outcomes(const std::vector<Outcome>& outcomes, std::vector<SentenceTrees>& results) {
@@ -69,15 +61,9 @@ void keep_outcomes(const std::vector<Outcome>& outcomes, std::vector<SentenceTre
 
 }  // namespace
 
-std::vector<SentenceTrees> best_trees(DependencyTrees& trees) {
+std::vector<SentenceTrees> decoded_trees(DependencyTrees& trees, Decoder decoder) {
   std::vector<SentenceTrees> results(trees.size());
-  keep_outcomes(trees.argmax(allocate(trees, 1, true, results)), results);
-  return results;
-}
-
-std::vector<SentenceTrees> mbr_trees(DependencyTrees& trees) {
-  std::vector<SentenceTrees> results(trees.size());
-  keep_outcomes(trees.mbr(allocate(trees, 1, true, results)), results);
+  keep_outcomes((trees.*decoder)(allocate(trees, 1, true, results)), results);
   return results;
 }
 

@@ -29,10 +29,6 @@ struct SentenceTrees {
   std::vector<double> gumbel;
   std::vector<double> weight;
   bool exhausted = false;
-
-  /// Room for `size` trees with log_prob, of a sentence of the batch.
-  void allocate(const DependencyTrees& trees, std::size_t sentence, std::size_t size);
-  TreeOutput output();
 };
 
 /// The trees of a chunk's sentences, and the number of the first of them.
@@ -56,9 +52,15 @@ struct Context {
 using GiveTrees = std::function<void(ChunkTrees&)>;
 using TreeQuery = std::function<void(Engine&, const Context&, const GiveTrees&)>;
 
+/// A question that has one tree per sentence: DependencyTrees::argmax or mbr.
+using Decoder = std::vector<Outcome> (DependencyTrees::*)(std::span<const TreeOutput>);
+
 /// Reads the input, asks `query`, which finds up to `trees` trees per sentence, and writes them.
 /// Returns the exit code.
 int write_trees(const Options& options, IndexKind kind, std::size_t trees, const TreeQuery& query);
+
+/// The same for a question with one tree per sentence.
+int write_decoded(const Options& options, Decoder decoder);
 
 /// How many trees of n words a query should give away at a time if it can: as many as become text
 /// together, which is written while the next do.
@@ -68,9 +70,8 @@ std::size_t trees_at_a_time(const Options& options, const Pool& pool, int n);
 void fill_row(const Context& context, std::size_t i, const SentenceTrees& trees, std::size_t s,
               TreeRow& row);
 
-/// The best tree of every sentence, and the one with the largest expected number of right heads.
-std::vector<SentenceTrees> best_trees(DependencyTrees& trees);
-std::vector<SentenceTrees> mbr_trees(DependencyTrees& trees);
+/// The tree of every sentence, with its score.
+std::vector<SentenceTrees> decoded_trees(DependencyTrees& trees, Decoder decoder);
 
 /// `count` trees of every sentence, sampled with replacement. They are put into `memory`, which
 /// spares the system's when it held as many trees before.

@@ -213,4 +213,13 @@ int write_trees(const Options& options, IndexKind kind, std::size_t trees, const
   return output.finish();
 }
 
+int write_decoded(const Options& options, Decoder decoder) {
+  return write_trees(options, IndexKind::kNone, 1,
+                     [&](Engine& engine, const Context& context, const GiveTrees& give) {
+                       DependencyTrees trees = engine.trees(context.chunk, false);
+                       ChunkTrees found{decoded_trees(trees, decoder)};
+                       give(found);
+                     });
+}
+
 }  // namespace taproot::cli

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
+#include <deque>
 #include <limits>
 #include <map>
+#include <tuple>
+#include <utility>
 
 #include "error.h"
 #include "formats/conllu_keys.h"
 #include "formats/formats.h"
 #include "formats/row_check.h"
 #include "io/standard_input.h"
+#include "parse.h"
 
 namespace taproot::cli {
 namespace {
@@ -49,10 +52,8 @@ class Comments {
   std::optional<T> parsed(std::string_view key, std::string_view wanted) const {
     const auto text_of_key = text(key);
     if (!text_of_key) return std::nullopt;
-    const char* const end = text_of_key->data() + text_of_key->size();
     T number{};
-    const auto result = std::from_chars(text_of_key->data(), end, number);
-    if (result.ec != std::errc() || result.ptr != end) {
+    if (!parse_whole(*text_of_key, number)) {
       fail("{}: '# {}' is '{}', not {}", where_, key, *text_of_key, wanted);
     }
     return number;
@@ -72,10 +73,23 @@ IndexKind kind_of(const Comments& comments, const std::string& where) {
 class ConlluReader final : public TreeReader {
  public:
   explicit ConlluReader(const std::string& file) : name_(shown_name(file)), reader_(file, true) {
-    kind_ = first_kind(file);
+    // The first tree says whether trees are numbered by "sample", by "rank" or not at all. The file
+    // may be a pipe, so the blocks that were read to find it are kept.
+    for (AnyRow row; !kind_ && read(row);) ahead_.emplace_back(std::move(row), words_);
   }
 
   bool next(AnyRow& row) override {
+    if (ahead_.empty()) return read(row);
+    std::tie(row, words_) = std::move(ahead_.front());
+    ahead_.pop_front();
+    return true;
+  }
+
+  IndexKind kind() const override { return kind_.value_or(IndexKind::kNone); }
+  const WordSentence* words() const override { return &words_; }
+
+ private:
+  bool read(AnyRow& row) {
     if (pending_) {
       row = *pending_;
       pending_.reset();
@@ -99,24 +113,10 @@ class ConlluReader final : public TreeReader {
     return true;
   }
 
-  IndexKind kind() const override { return kind_; }
-  const WordSentence* words() const override { return &words_; }
-
- private:
-  IndexKind first_kind(const std::string& file) const {
-    WordReader reader(file, true);
-    WordSentence words;
-    for (std::size_t block = 1; reader.next(words); ++block) {
-      const std::string where = fmt::format("{}, block {}", name_, block);
-      const Comments comments(words, where);
-      if (comments.text("status") || comments.text("exhausted") == "0") continue;
-      return kind_of(comments, where);
-    }
-    return IndexKind::kNone;
-  }
-
   TreeRow tree(std::size_t sentence, const Comments& comments, const std::string& where) {
-    if (kind_of(comments, where) != kind_) {
+    const IndexKind kind = kind_of(comments, where);
+    if (!kind_) kind_ = kind;
+    if (kind != *kind_) {
       fail(
           "{}: the tree does not have the same index ('# sample', '# rank' or none) as the trees "
           "before it",
@@ -124,17 +124,14 @@ class ConlluReader final : public TreeReader {
     }
     TreeRow row;
     row.sentence = sentence;
-    if (kind_ != IndexKind::kNone) {
-      row.index = *comments.count(kind_ == IndexKind::kSample ? "sample" : "rank");
+    if (kind != IndexKind::kNone) {
+      row.index = *comments.count(kind == IndexKind::kSample ? "sample" : "rank");
     }
     row.heads = words_.heads;
     for (std::size_t i = 0; i < row.heads.size(); ++i) {
       if (row.heads[i] < 0) fail("{}: word {} has no head", where, i + 1);
     }
-    row.score = comments.value("score");
-    row.log_prob = comments.value("log_prob");
-    row.gumbel = comments.value("gumbel");
-    row.weight = comments.value("weight");
+    for (const auto& [name, member] : kTreeValues) row.*member = comments.value(name);
     if (is_labeled(comments, where)) row.labels = words_.relations;
     check_(row, where);
     return row;
@@ -150,11 +147,12 @@ class ConlluReader final : public TreeReader {
 
   std::string name_;
   WordReader reader_;
-  IndexKind kind_ = IndexKind::kNone;
+  std::optional<IndexKind> kind_;
   WordSentence words_;
   std::size_t block_ = 0;
   std::size_t next_sentence_ = 0;
   std::optional<ExhaustedRow> pending_;
+  std::deque<std::pair<AnyRow, WordSentence>> ahead_;
   RowCheck check_;
 };
 

@@ -50,13 +50,14 @@ char* put_text(char* at, const char* text, std::size_t size) {
 
 std::array<std::string_view, 10> columns(std::size_t sentence, std::string_view line) {
   std::array<std::string_view, 10> parts;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const std::size_t tab = line.find('\t');
-    if ((tab == std::string_view::npos) != (i == 9)) {
-      fail("sentence {}: the line '{}' does not have ten columns", sentence, line);
-    }
-    parts[i] = line.substr(0, tab);
-    if (i < 9) line.remove_prefix(tab + 1);
+  const auto count = std::ranges::count(line, '\t') + 1;
+  if (count != 10) {
+    fail("sentence {}: the line '{}' has {} columns separated by tabs, not ten", sentence, line,
+         count);
+  }
+  for (std::string_view& part : parts) {
+    part = line.substr(0, line.find('\t'));
+    line.remove_prefix(std::min(part.size() + 1, line.size()));
   }
   return parts;
 }
@@ -126,10 +127,7 @@ class ConlluWriter final : public LineWriter {
     check(row);
     begin(row.sentence);
     if (kind_ != IndexKind::kNone) comment(index_name(kind_), row.index);
-    value("score", row.score);
-    value("log_prob", row.log_prob);
-    value("gumbel", row.gumbel);
-    value("weight", row.weight);
+    for (const auto& [name, member] : kTreeValues) value(name, row.*member);
     if (!row.labels.empty() && all_blank(row)) line_.text("# labeled = yes\n");
     comments_end_ = line_.size();
     row.labels.empty() ? write_heads(row) : write_heads_and_labels(row);

@@ -60,7 +60,12 @@ std::string_view to_string(Format format) {
 
 Format format_named(std::string_view name) {
   const auto found = std::ranges::find(kTable, name, &Entry::name);
-  if (found == kTable.end()) fail("there is no format '{}'", name);
+  if (found == kTable.end()) {
+    fail(
+        "there is no format '{}'; the formats are jsonl, npz, conllu, text, tsv, svg, png, pdf and "
+        "html",
+        name);
+  }
   return found->format;
 }
 

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <deque>
 
 #include "error.h"
 #include "formats/formats.h"
 #include "formats/jsonl_row.h"
 #include "formats/row_check.h"
-#include "io/standard_input.h"
+#include "io/text_lines.h"
 
 namespace taproot::cli {
 namespace {
 
 class JsonlReader final : public TreeReader {
  public:
-  explicit JsonlReader(const std::string& file)
-      : name_(shown_name(file)), stream_(std::fopen(openable(file).c_str(), "re")) {
-    if (!stream_) fail("{} cannot be opened: {}", name_, std::strerror(errno));
+  explicit JsonlReader(const std::string& file) : in_(file) {
     // The first tree says whether trees are numbered by "sample", by "rank" or not at all. The file
     // may be a pipe, so the rows that were read to find it are kept.
     AnyRow row;
@@ -36,20 +30,12 @@ class JsonlReader final : public TreeReader {
 
  private:
   bool read(AnyRow& row) {
-    std::string_view text;
     do {
-      errno = 0;
-      const ssize_t size = getline(&line_.text, &line_.capacity, stream_.get());
-      if (size < 0 && (std::ferror(stream_.get()) != 0 || errno == ENOMEM)) {
-        fail("{} cannot be read: {}", name_, std::strerror(errno));
-      }
-      if (size < 0) return false;
-      text = {line_.text, static_cast<std::size_t>(size)};
-      ++number_;
-    } while (text.find_first_not_of(" \t\r\n") == std::string_view::npos);
-    const std::string where = fmt::format("{}, line {}", name_, number_);
+      if (!in_.next(line_)) return false;
+    } while (line_.find_first_not_of(" \t\r") == std::string::npos);
+    const std::string where = in_.where();
     IndexKind kind = IndexKind::kNone;
-    parse_json_row(text, where, row, kind);
+    parse_json_row(line_, where, row, kind);
     if (const TreeRow* const tree = std::get_if<TreeRow>(&row)) {
       if (!kind_) kind_ = kind;
       if (*kind_ != kind) {
@@ -65,23 +51,8 @@ class JsonlReader final : public TreeReader {
     return true;
   }
 
-  // The memory of getline().
-  struct Line {
-    char* text = nullptr;
-    std::size_t capacity = 0;
-    Line() = default;
-    Line(const Line&) = delete;
-    Line& operator=(const Line&) = delete;
-    ~Line() { std::free(text); }
-  };
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-
-  std::string name_;
-  std::unique_ptr<std::FILE, Close> stream_;
-  Line line_;
-  std::size_t number_ = 0;
+  TextLines in_;
+  std::string line_;
   std::optional<IndexKind> kind_;
   std::deque<AnyRow> ahead_;
   RowCheck check_;

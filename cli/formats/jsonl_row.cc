@@ -20,7 +20,7 @@ enum Key : std::size_t {
   kRank,
   kHeads,
   kLabels,
-  kScore,
+  kScore,  // The values of a tree, in the order of kTreeValues.
   kLogProb,
   kGumbel,
   kWeight,
@@ -140,10 +140,7 @@ class RowHandler final : public json::json_sax_t {
   bool is_value() const { return here() && key_ >= kScore && key_ <= kWeight; }
 
   bool value(double number) {
-    if (key_ == kScore) tree.score = number;
-    if (key_ == kLogProb) tree.log_prob = number;
-    if (key_ == kGumbel) tree.gumbel = number;
-    if (key_ == kWeight) tree.weight = number;
+    tree.*kTreeValues[key_ - kScore].second = number;
     return true;
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "core/utf8.h"
 #include "formats/formats.h"
 #include "formats/line_writer.h"
 
@@ -24,20 +23,13 @@ class JsonlWriter final : public LineWriter {
     }
     heads(row.heads);
     if (!row.labels.empty()) labels(row.labels);
-    value(",\"score\":", row.score);
-    value(",\"log_prob\":", row.log_prob);
-    value(",\"gumbel\":", row.gumbel);
-    value(",\"weight\":", row.weight);
+    for (const auto& [name, member] : kTreeValues) value(name, row.*member);
     end();
   }
 
   void failed(const FailedRow& row) override {
-    begin(row.sentence);
-    line_.text(",\"status\":");
-    string(row.status);
-    line_.text(",\"message\":");
-    string(row.message);
-    end();
+    write_failure(line_, Format::kJsonl, row);
+    flush_if_full();
   }
 
   void exhausted(const ExhaustedRow& row) override {
@@ -74,38 +66,22 @@ class JsonlWriter final : public LineWriter {
     line_.text(",\"labels\":[");
     for (std::size_t i = 0; i < labels.size(); ++i) {
       if (i > 0) line_.byte(',');
-      string(labels[i]);
+      line_.json(labels[i]);
     }
     line_.byte(']');
   }
 
   // JSON has no infinities and no NaN.
-  void value(std::string_view key, const std::optional<double>& number) {
+  void value(const char* name, const std::optional<double>& number) {
     if (!number) return;
-    line_.text(key);
+    line_.text(",\"");
+    line_.text(name);
+    line_.text("\":");
     if (std::isfinite(*number)) {
       line_.number(*number);
     } else {
       line_.text("null");
     }
-  }
-
-  void string(std::string_view text) {
-    line_.byte('"');
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t start = at;
-      char32_t code = 0;
-      const bool valid = detail::decode_utf8(text, at, code);
-      if (code == '"' || code == '\\') {
-        line_.byte('\\');
-        line_.byte(static_cast<char>(code));
-      } else if (code < 0x20 || !valid) {  // With stray bytes the line would not be JSON.
-        line_.text(fmt::format("\\u{:04x}", static_cast<unsigned>(code)));
-      } else {
-        line_.text(text.substr(start, at - start));
-      }
-    }
-    line_.byte('"');
   }
 
   std::string index_key_ = fmt::format(",\"{}\":", index_name(kind_));

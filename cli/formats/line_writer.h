@@ -10,6 +10,9 @@
 
 namespace taproot::cli {
 
+/// Writes that a sentence failed: as a line of JSON, or else as a comment.
+void write_failure(LineBuffer& line, Format format, const FailedRow& row);
+
 /// What the formats that are text have in common: lines are collected in memory, and go to the file
 /// in large pieces. A part has no file, and keeps its lines until they are added to one that has.
 class LineWriter : public TreeWriter {

@@ -6,6 +6,7 @@
 #include "error.h"
 #include "formats/formats.h"
 #include "formats/row_check.h"
+#include "input/lengths.h"
 #include "io/npy_column.h"
 
 namespace taproot::cli {
@@ -13,12 +14,11 @@ namespace {
 
 // A row is held whole in memory, and its width is the file's claim: any above this is refused.
 constexpr std::uint64_t kWidestRow = 1U << 24U;
-constexpr std::uint64_t kMostSentences = 100'000'000;
 
 class NpzReader final : public TreeReader {
  public:
   explicit NpzReader(const std::string& file) : archive_(file) {
-    heads_ = open_integers("heads");
+    heads_ = open_column("heads", &NpyReader::require_integers);
     const NpyHeader& header = heads_->array().header();
     if (header.shape.size() != 2) {
       fail("{} must be a matrix with one row per tree, and has shape {}", heads_->array().name(),
@@ -31,28 +31,27 @@ class NpzReader final : public TreeReader {
            kWidestRow);
     }
     heads_->array().require_shape({rows_, width_});
-    sentences_ = open_integers("sentence", {{rows_}});
+    sentences_ = open_column("sentence", &NpyReader::require_integers, Shape{rows_});
     const bool sample = archive_.find("sample") != nullptr;
     const bool rank = archive_.find("rank") != nullptr;
     if (sample && rank) fail("{} has both 'sample' and 'rank'", file);
     if (sample || rank) {
       kind_ = sample ? IndexKind::kSample : IndexKind::kRank;
-      indices_ = open_integers(sample ? "sample" : "rank", {{rows_}});
+      indices_ =
+          open_column(sample ? "sample" : "rank", &NpyReader::require_integers, Shape{rows_});
     }
-    for (Value& value : values_) {
-      if (archive_.find(value.name) == nullptr) continue;
-      NpyReader array = open_array(archive_, value.name);
-      array.require_floats();
-      array.require_shape({rows_});
-      value.numbers = std::make_unique<NpyColumn>(std::move(array));
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const char* const name = kTreeValues[i].first;
+      if (archive_.find(name) == nullptr) continue;
+      values_[i] = open_column(name, &NpyReader::require_floats, Shape{rows_});
     }
     if (archive_.find("labels") != nullptr) {
-      NpyReader array = open_array(archive_, "labels");
-      array.require_texts();
-      array.require_shape({rows_, width_});
-      labels_ = std::make_unique<NpyColumn>(std::move(array));
+      labels_ = open_column("labels", &NpyReader::require_texts, Shape{rows_, width_});
     }
-    if (archive_.find("lengths") != nullptr) read_lengths();
+    if (archive_.find("lengths") != nullptr) {
+      NpyReader array = open_array(archive_, "lengths");
+      lengths_ = read_lengths(array);
+    }
     if (archive_.find("exhausted") != nullptr) read_exhausted();
   }
 
@@ -66,8 +65,8 @@ class NpzReader final : public TreeReader {
     row.sentence = *std::exchange(upcoming_, std::nullopt);
     if (indices_) row.index = count(*indices_, where, "sample or rank");
     read_heads(row, where);
-    for (Value& value : values_) {
-      if (value.numbers) row.*value.member = value.numbers->next_double();
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (values_[i]) row.*kTreeValues[i].second = values_[i]->next_double();
     }
     if (labels_) {
       row.labels.resize(row.heads.size());
@@ -87,15 +86,11 @@ class NpzReader final : public TreeReader {
 
  private:
   using Shape = std::vector<std::uint64_t>;
-  struct Value {
-    const char* name;
-    std::optional<double> TreeRow::*member;
-    std::unique_ptr<NpyColumn> numbers = nullptr;
-  };
 
-  std::unique_ptr<NpyColumn> open_integers(const char* name, std::optional<Shape> shape = {}) {
+  std::unique_ptr<NpyColumn> open_column(const char* name, void (NpyReader::*require)() const,
+                                         const std::optional<Shape>& shape = {}) const {
     NpyReader array = open_array(archive_, name);
-    array.require_integers();
+    (array.*require)();
     if (shape) array.require_shape(*shape);
     return std::make_unique<NpyColumn>(std::move(array));
   }
@@ -115,41 +110,20 @@ class NpzReader final : public TreeReader {
       } else if (in_padding) {
         fail("{}: word {} has a head behind the padding (-1)", where, i + 1);
       } else if (!std::in_range<std::int32_t>(head)) {
-        fail("{}: the head of word {} is {}, which is not a head", where, i + 1, head);
+        fail("{}: the head of word {} is {}, not one of 0 (ROOT) to the number of words", where,
+             i + 1, head);
       } else {
         row.heads.push_back(static_cast<std::int32_t>(head));
       }
     }
   }
 
-  void read_lengths() {
-    NpyReader array = open_array(archive_, "lengths");
-    array.require_integers();
-    const NpyHeader& header = array.header();
-    if (header.shape.size() != 1 || header.count > kMostSentences) {
-      fail("{} must have one dimension and at most {} elements, and has shape {}", array.name(),
-           kMostSentences, header.shape_text());
-    }
-    NpyColumn column(std::move(array));
-    lengths_.emplace();
-    for (std::uint64_t i = 0; i < column.array().header().count; ++i) {
-      const std::int64_t length = column.next_integer();
-      if (length < 0 || !std::in_range<std::int32_t>(length)) {
-        fail("{}: the length of sentence {} is {}", column.array().name(), i, length);
-      }
-      lengths_->push_back(static_cast<std::int32_t>(length));
-    }
-  }
-
   // A sentence's ExhaustedRow follows its last tree, so its trees are counted first.
   void read_exhausted() {
     if (!lengths_) fail("{} has an array 'exhausted' but no array 'lengths'", archive_.path());
-    NpyReader array = open_array(archive_, "exhausted");
-    array.require_bools();
-    array.require_shape({lengths_->size()});
-    NpyColumn flags(std::move(array));
+    const auto flags = open_column("exhausted", &NpyReader::require_bools, Shape{lengths_->size()});
     trees_.resize(lengths_->size());
-    const auto sentences = open_integers("sentence");
+    const auto sentences = open_column("sentence", &NpyReader::require_integers);
     for (std::uint64_t i = 0; i < rows_; ++i) {
       const std::int64_t sentence = sentences->next_integer();
       if (sentence >= 0 && std::cmp_less(sentence, trees_.size())) {
@@ -157,7 +131,7 @@ class NpzReader final : public TreeReader {
       }
     }
     for (std::size_t i = 0; i < trees_.size(); ++i) {
-      trees_[i].exhausted = flags.next_integer() != 0;
+      trees_[i].exhausted = flags->next_integer() != 0;
       if (trees_[i].exhausted && trees_[i].total == 0) without_trees_.push_back(i);
     }
   }
@@ -211,10 +185,7 @@ class NpzReader final : public TreeReader {
   std::unique_ptr<NpyColumn> sentences_;
   std::unique_ptr<NpyColumn> indices_;
   std::unique_ptr<NpyColumn> labels_;
-  std::array<Value, 4> values_{{{"score", &TreeRow::score},
-                                {"log_prob", &TreeRow::log_prob},
-                                {"gumbel", &TreeRow::gumbel},
-                                {"weight", &TreeRow::weight}}};
+  std::array<std::unique_ptr<NpyColumn>, kTreeValues.size()> values_;
   std::optional<std::vector<std::int32_t>> lengths_;
   std::vector<Trees> trees_;  // Per sentence; empty without 'exhausted'.
   std::vector<std::size_t> without_trees_;

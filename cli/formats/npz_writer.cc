@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
 
-#include "core/utf8.h"
 #include "error.h"
 #include "formats/formats.h"
 #include "io/archive_writer.h"
 #include "io/output_file.h"
 #include "io/spill.h"
+#include "io/text_column.h"
 
 namespace taproot::cli {
 namespace {
-
-static_assert(std::endian::native == std::endian::little);
 
 // 'lengths' has an entry for every number up to the largest, and a wrong number must not fill the
 // disk.
 constexpr std::size_t kMostSentences = 100'000'000;
 constexpr std::size_t kPiece = std::size_t{1} << 18;
-
-std::size_t count_code_points(std::string_view text) {
-  std::size_t count = 0;
-  for (std::size_t at = 0; at < text.size(); ++count) detail::next_code(text, at);
-  return count;
-}
 
 class NpzWriter final : public TreeWriter {
  public:
@@ -50,10 +40,10 @@ class NpzWriter final : public TreeWriter {
     heads_.put(n);
     heads_.write(row.heads.data(), row.heads.size() * sizeof(std::int32_t));
     longest_ = std::max(longest_, row.heads.size());
-    for (Value& value : values_) {
-      const std::optional<double>& number = row.*value.member;
-      same_keys(row, value.name, number.has_value(), value.is_there);
-      if (number) value.numbers.put(*number);
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const auto& [name, member] = kTreeValues[i];
+      same_keys(row, name, (row.*member).has_value(), values_[i].is_there);
+      if (row.*member) values_[i].numbers.put(*(row.*member));
     }
     if (n > 0) same_keys(row, "labels", !row.labels.empty(), has_labels_);
     put_labels(row);
@@ -76,12 +66,13 @@ class NpzWriter final : public TreeWriter {
   void finish() override {
     std::vector<NpyArray> arrays;
     arrays.push_back(heads());
-    if (has_labels_.value_or(false)) arrays.push_back(labels());
-    for (Value& value : values_) {
+    if (has_labels_.value_or(false)) arrays.push_back(label_array());
+    for (std::size_t i = 0; i < values_.size(); ++i) {
       // With no row to show which values there are, assume log_prob, which all commands have.
-      const bool by_default = rows_ == 0 && value.member == &TreeRow::log_prob;
-      if (!value.is_there.value_or(by_default)) continue;
-      arrays.push_back(spilled_array(value.name, "<f8", sizeof(double), value.numbers));
+      const auto& [name, member] = kTreeValues[i];
+      const bool by_default = rows_ == 0 && member == &TreeRow::log_prob;
+      if (!values_[i].is_there.value_or(by_default)) continue;
+      arrays.push_back(spilled_array(name, "<f8", sizeof(double), values_[i].numbers));
     }
     arrays.push_back(spilled_array("sentence", "<i8", sizeof(std::int64_t), sentences_));
     if (kind_ != IndexKind::kNone) {
@@ -105,8 +96,6 @@ class NpzWriter final : public TreeWriter {
 
  private:
   struct Value {
-    const char* name;
-    std::optional<double> TreeRow::*member;
     Spill numbers;
     std::optional<bool> is_there = std::nullopt;  // Unknown before the first row.
   };
@@ -132,9 +121,10 @@ class NpzWriter final : public TreeWriter {
   }
 
   bool has_gumbel() const {
-    return std::ranges::any_of(values_, [](const Value& value) {
-      return value.member == &TreeRow::gumbel && value.is_there.value_or(false);
-    });
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (kTreeValues[i].second == &TreeRow::gumbel) return values_[i].is_there.value_or(false);
+    }
+    return false;
   }
 
   static void same_keys(const TreeRow& row, const char* key, bool has, std::optional<bool>& all) {
@@ -152,9 +142,7 @@ class NpzWriter final : public TreeWriter {
         fail("sentence {}: a label holds a zero byte, which an .npz archive cannot keep",
              row.sentence);
       }
-      label_width_ = std::max(label_width_, count_code_points(label));
-      label_text_.put(static_cast<std::uint32_t>(label.size()));
-      label_text_.write(label.data(), label.size());
+      labels_.put(label);
     }
   }
 
@@ -181,31 +169,21 @@ class NpzWriter final : public TreeWriter {
   }
 
   // Each piece is one row. The lengths are in heads_, which is therefore read once more.
-  NpyArray labels() {
-    label_width_ = std::max<std::size_t>(label_width_, 1);
-    NpyArray array{"labels", fmt::format("<U{}", label_width_), {rows_, longest_}, 0, {}, {}};
-    array.bytes = rows_ * longest_ * label_width_ * sizeof(char32_t);
+  NpyArray label_array() {
+    const std::size_t width = labels_.width() * sizeof(char32_t);
+    NpyArray array{"labels", fmt::format("<U{}", labels_.width()), {rows_, longest_}, 0, {}, {}};
+    array.bytes = rows_ * longest_ * width;
     array.rewind = [this] {
       heads_.rewind();
-      label_text_.rewind();
+      labels_.rewind();
     };
-    array.next = [this](std::vector<char>& piece) {
+    array.next = [this, width](std::vector<char>& piece) {
       std::int32_t n = 0;
       heads_.read(&n, sizeof(n));
       row_.resize(static_cast<std::size_t>(n));
       heads_.read(row_.data(), row_.size() * sizeof(n));
-      codes_.assign(longest_ * label_width_, 0);
-      for (std::size_t i = 0; i < row_.size(); ++i) {
-        std::uint32_t size = 0;
-        label_text_.read(&size, sizeof(size));
-        label_.resize(size);
-        label_text_.read(label_.data(), size);
-        for (std::size_t at = 0, j = 0; at < label_.size(); ++j) {
-          codes_[i * label_width_ + j] = detail::next_code(label_, at);
-        }
-      }
-      piece.resize(codes_.size() * sizeof(char32_t));
-      std::memcpy(piece.data(), codes_.data(), piece.size());
+      piece.assign(longest_ * width, 0);
+      for (std::size_t i = 0; i < row_.size(); ++i) labels_.next(piece.data() + i * width);
     };
     return array;
   }
@@ -222,16 +200,11 @@ class NpzWriter final : public TreeWriter {
   Spill heads_{beside_};  // The length of a row, then its heads.
   Spill sentences_{beside_};
   Spill indices_{beside_};
-  std::array<Value, 4> values_{{{"score", &TreeRow::score, Spill(beside_)},
-                                {"log_prob", &TreeRow::log_prob, Spill(beside_)},
-                                {"gumbel", &TreeRow::gumbel, Spill(beside_)},
-                                {"weight", &TreeRow::weight, Spill(beside_)}}};
+  std::array<Value, kTreeValues.size()> values_{
+      {{Spill(beside_)}, {Spill(beside_)}, {Spill(beside_)}, {Spill(beside_)}}};
   std::optional<bool> has_labels_;
-  std::size_t label_width_ = 0;
-  Spill label_text_{beside_};
+  TextColumn labels_{beside_};
   std::vector<std::int32_t> row_;
-  std::vector<char32_t> codes_;
-  std::string label_;
 };
 
 }  // namespace

@@ -47,29 +47,16 @@ class TextWriter final : public LineWriter {
   }
 
   void failed(const FailedRow& row) override {
-    begin_note(row.sentence);
-    line_.one_line(row.status);
-    line_.text(": ");
-    line_.one_line(row.message);
-    line_.byte('\n');
+    write_failure(line_, Format::kText, row);
     flush_if_full();
   }
 
   void exhausted(const ExhaustedRow& row) override {
-    begin_note(row.sentence);
-    line_.text("exhausted after ");
-    line_.number(row.trees);
-    line_.text(" trees\n");
+    line_.text(fmt::format("# sentence {}: exhausted after {} trees\n", row.sentence, row.trees));
     flush_if_full();
   }
 
  private:
-  void begin_note(std::size_t sentence) {
-    line_.text("# sentence ");
-    line_.number(sentence);
-    line_.text(": ");
-  }
-
   void check_size(const TreeRow& row) const {
     if (row.heads.size() == words_.size()) return;
     fail("sentence {}: a tree has {} heads, but the sentence has {} words", row.sentence,

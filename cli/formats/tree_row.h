@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace taproot::cli {
@@ -28,6 +30,13 @@ struct TreeRow {
   std::optional<double> gumbel;
   std::optional<double> weight;
 };
+
+/// The values of a tree, and their names in files.
+inline constexpr std::array<std::pair<const char*, std::optional<double> TreeRow::*>, 4>
+    kTreeValues = {{{"score", &TreeRow::score},
+                    {"log_prob", &TreeRow::log_prob},
+                    {"gumbel", &TreeRow::gumbel},
+                    {"weight", &TreeRow::weight}}};
 
 /// A sentence that failed, and therefore has no trees.
 struct FailedRow {

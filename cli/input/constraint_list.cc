@@ -9,6 +9,7 @@
 #include "io/byte_source.h"
 #include "io/text_lines.h"
 #include "parse.h"
+#include "taproot/draw.h"
 
 namespace taproot::cli {
 namespace {
@@ -58,7 +59,7 @@ void ConstraintList::read(const std::string& file) {
     std::istringstream words(line);
     std::string number;
     if (!(words >> number) || number.starts_with('#')) continue;
-    const std::string where = fmt::format("{}, line {}", in.path(), in.number());
+    const std::string where = in.where();
     std::string name;
     std::string value;
     if (!(words >> name >> value)) fail("{}: {}, not {}", where, kWanted, quoted(line));
@@ -67,7 +68,7 @@ void ConstraintList::read(const std::string& file) {
     const ConstraintKind kind = kind_named(where, name);
     do {
       Item item = parsed(kind, where, value);
-      item.where = fmt::format("'{} {}' in {}", name, value, where);
+      item.where = fmt::format("'{} {}' in {}", name, value, shown_text(where));
       of_sentence_[sentence].push_back(std::move(item));
     } while (words >> value);
   }

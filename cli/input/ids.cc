@@ -2,13 +2,13 @@
 #include "input/ids.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 
 #include "error.h"
 #include "io/npy_reader.h"
 #include "io/standard_input.h"
 #include "io/text_lines.h"
+#include "parse.h"
 
 namespace taproot::cli {
 namespace {
@@ -38,12 +38,8 @@ std::vector<std::uint64_t> read_text(const std::string& path) {
   TextLines in(path);
   std::vector<std::uint64_t> ids;
   for (std::string line; in.next(line);) {
-    std::uint64_t& id = ids.emplace_back();
-    const char* const end = line.data() + line.size();
-    const auto [stop, error] = std::from_chars(line.data(), end, id);
-    if (error != std::errc() || stop != end) {
-      fail("{}, line {}: {} is not a whole number from 0 to 2^64 - 1", path, in.number(),
-           quoted(line));
+    if (!parse_whole(line, ids.emplace_back())) {
+      fail("{}: {} is not a whole number from 0 to 2^64 - 1", in.where(), quoted(line));
     }
   }
   return ids;

@@ -5,53 +5,36 @@
 #include <unordered_set>
 
 #include "error.h"
-#include "input/lengths.h"
 #include "io/archive.h"
 #include "io/text_lines.h"
 
 namespace taproot::cli {
 
-class LabelReader::Impl {
- public:
-  Impl(const std::string& file, int labels)
-      : file_(file),
-        labels_(labels),
-        array_(Archive(file), "label_scores", static_cast<std::uint64_t>(labels)) {}
+LabelReader::LabelReader(const std::string& file, int labels)
+    : file_(file),
+      labels_(labels),
+      array_(Archive(file), "label_scores", static_cast<std::uint64_t>(labels)) {}
 
-  void read(std::size_t number, int n, LabelScores& out) {
-    const auto& lengths = array_.lengths();
-    if (number < array_.at()) throw std::logic_error("labels are read in order");
-    if (number >= lengths.size()) {
-      fail("{} has label scores for {} sentences, but none for sentence {}", file_, lengths.size(),
-           number);
-    }
-    if (lengths[number] != n) {
-      fail("{}: sentence {} has {} words, but {} in the input", file_, number, lengths[number], n);
-    }
-    array_.skip(number - array_.at());
-    out.n = n;
-    out.labels = labels_;
-    out.is_double = array_.values().is_double();
-    if (out.is_double) {
-      array_.read(out.wide);
-    } else {
-      array_.read(out.narrow);
-    }
+void LabelReader::read(std::size_t number, int n, LabelScores& out) {
+  const auto& lengths = array_.lengths();
+  if (number < array_.at()) throw std::logic_error("labels are read in order");
+  if (number >= lengths.size()) {
+    fail("{} has label scores for {} sentences, but none for sentence {}", file_, lengths.size(),
+         number);
   }
-
- private:
-  std::string file_;
-  int labels_;
-  RaggedArray array_;
-};
-
-LabelReader::LabelReader(const std::string& file, int labels) {
-  if (labels < 1) fail("{} cannot be read because there are no names of labels", file);
-  impl_ = std::make_unique<Impl>(file, labels);
+  if (lengths[number] != n) {
+    fail("{}: sentence {} has {} words, but {} in the input", file_, number, lengths[number], n);
+  }
+  array_.skip(number - array_.at());
+  out.n = n;
+  out.labels = labels_;
+  out.is_double = array_.values().is_double();
+  if (out.is_double) {
+    array_.read(out.wide);
+  } else {
+    array_.read(out.narrow);
+  }
 }
-LabelReader::~LabelReader() = default;
-
-void LabelReader::read(std::size_t number, int n, LabelScores& out) { impl_->read(number, n, out); }
 
 std::vector<std::string> read_label_names(const std::string& file) {
   TextLines in(file);
@@ -59,14 +42,14 @@ std::vector<std::string> read_label_names(const std::string& file) {
   std::unordered_set<std::string> seen;
   for (std::string line; in.next(line);) {
     if (line.empty()) {
-      fail("{}, line {}: the line is empty; it must hold the name of one label", file, in.number());
+      fail("{}: the line is empty; it must hold the name of one label", in.where());
     }
     if (line.find_first_of(" \t") != std::string::npos) {
-      fail("{}, line {}: the name '{}' holds blanks; each line must hold the name of one label",
-           file, in.number(), line);
+      fail("{}: the name '{}' holds blanks; each line must hold the name of one label", in.where(),
+           line);
     }
     if (!seen.insert(line).second) {
-      fail("{}, line {}: the name '{}' appears twice", file, in.number(), line);
+      fail("{}: the name '{}' appears twice", in.where(), line);
     }
     names.push_back(line);
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "input/lengths.h"
 #include "taproot/labels.h"
 
 namespace taproot::cli {
@@ -26,16 +26,17 @@ struct LabelScores {
 /// one sentence after the other or padded, and `lengths`. L is the number of label names.
 class LabelReader {
  public:
+  /// There is at least one label.
   LabelReader(const std::string& file, int labels);
-  ~LabelReader();
 
   /// Reads the scores of sentence `number`, which has n words. Numbers must grow from call to call.
   /// Throws InputError if there are no scores for it, or if its length is not n.
   void read(std::size_t number, int n, LabelScores& out);
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  std::string file_;
+  int labels_;
+  RaggedArray array_;
 };
 
 /// Reads the names of labels, one per line.

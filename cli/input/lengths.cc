@@ -2,12 +2,12 @@
 #include "input/lengths.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <utility>
+#include <string_view>
 
 #include "error.h"
 #include "io/standard_input.h"
+#include "io/text_lines.h"
+#include "parse.h"
 
 namespace taproot::cli {
 namespace {
@@ -23,51 +23,22 @@ std::int32_t checked(const std::string& name, std::size_t index, std::int64_t n)
   return static_cast<std::int32_t>(n);
 }
 
-// Parses numbers separated by blanks, from bytes that come in pieces.
-class TextLengths {
- public:
-  explicit TextLengths(std::string path) : path_(std::move(path)) {}
-
-  void add(std::string_view bytes) {
-    for (const char c : bytes) {
-      if (c == '\0')
-        fail("{} is neither an .npy array nor text, because it holds a zero byte", path_);
-      if (std::string_view(" \t\r\n\v\f").find(c) == std::string_view::npos) {
-        // Long enough for a message; no valid number is as long.
-        if (word_.size() < 80) word_ += c;
-      } else {
-        end_word();
+std::vector<std::int32_t> read_text(const std::string& path) {
+  TextLines in(path);
+  std::vector<std::int32_t> lengths;
+  for (std::string line; in.next(line);) {
+    std::string_view rest = line;
+    for (std::string_view word; !(word = next_word(rest)).empty();) {
+      std::int64_t n = 0;
+      if (!parse_whole(word, n)) {
+        fail("{}: length {} is {}, not a whole number from 0 to {}", in.path(), lengths.size(),
+             quoted(word), kMostWords);
       }
+      lengths.push_back(checked(in.path(), lengths.size(), n));
     }
   }
-
-  std::vector<std::int32_t> finish() {
-    end_word();
-    return std::move(lengths_);
-  }
-
- private:
-  void end_word() {
-    if (word_.empty()) return;
-    std::int64_t n = 0;
-    const char* const end = word_.data() + word_.size();
-    const auto [stop, error] = std::from_chars(word_.data(), end, n);
-    if (stop != end || error == std::errc::invalid_argument) {
-      fail("{}: length {} is {}, which is not a whole number", path_, lengths_.size(),
-           quoted(word_));
-    }
-    if (error == std::errc::result_out_of_range) {
-      fail("{}: length {} is {}; sentences have at most {} words", path_, lengths_.size(),
-           quoted(word_), kMostWords);
-    }
-    lengths_.push_back(checked(path_, lengths_.size(), n));
-    word_.clear();
-  }
-
-  std::string path_;
-  std::string word_;
-  std::vector<std::int32_t> lengths_;
-};
+  return lengths;
+}
 
 }  // namespace
 
@@ -104,13 +75,7 @@ std::vector<std::int32_t> read_lengths(const std::string& path) {
   if (content == "a zip archive") {
     fail("{} is a zip archive; lengths must be an .npy array of integers, or text", path);
   }
-  TextLengths text(shown_name(path));
-  const auto source = open_file(path);
-  std::array<char, 1 << 14> piece;
-  while (const std::size_t got = source->read(piece.data(), piece.size())) {
-    text.add({piece.data(), got});
-  }
-  return text.finish();
+  return read_text(path);
 }
 
 RaggedArray::RaggedArray(const Archive& archive, const std::string& array, std::uint64_t depth)
@@ -182,17 +147,11 @@ void RaggedArray::read(std::vector<T>& out) {
   const auto count = static_cast<std::size_t>(size(at_));
   values_.require_plausible(count * sizeof(T));
   if (side_ > 0) {
-    const auto side = static_cast<std::size_t>(lengths_[at_]) + 1;
-    const std::size_t row = side * static_cast<std::size_t>(depth_);
-    for (std::size_t i = 0; i < side; ++i) {
-      values_.read(out, i * row, row);
-      values_.skip((side_ - side) * depth_);
-    }
-    values_.skip((side_ - side) * side_ * depth_);
+    values_.read_corner(out, static_cast<std::size_t>(lengths_[at_]) + 1, side_, depth_);
   } else {
     values_.read(out, 0, count);
+    out.resize(count);
   }
-  out.resize(count);
   if (++at_ == lengths_.size()) values_.finish();
 }
 

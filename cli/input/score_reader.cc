@@ -33,136 +33,109 @@ void take_logs(Sentence& sentence) {
 
 }  // namespace
 
-class ScoreReader::Impl {
- public:
-  explicit Impl(ReadOptions options) : options_(std::move(options)) {
-    if (options_.files.empty()) fail("no input file is named");
-    if (!options_.lengths.empty()) {
-      lengths_ = {options_.lengths, read_lengths(options_.lengths)};
-    }
-    // Open every file now, so that an error in the last one does not come after hours of work.
-    // Close them again, because there may be more files than a process may hold open.
-    std::size_t lengths_used = 0;
-    for (const std::string& path : options_.files) {
-      source_ = open_scores(path, lengths_, lengths_used);
-      files_.push_back({source_->count(), lengths_used});
-      lengths_used += source_->lengths_used();
-    }
-    if (files_.size() > 1) source_.reset();
-    check_lengths(lengths_used);
-    check_slice();
-    at_ = options_.first_number;
+ScoreReader::ScoreReader(ReadOptions options) : options_(std::move(options)) {
+  if (options_.files.empty()) fail("no input file is named");
+  if (!options_.lengths.empty()) lengths_ = {options_.lengths, read_lengths(options_.lengths)};
+  // Open every file now, so that an error in the last one does not come after hours of work. Close
+  // them again, because there may be more files than a process may hold open.
+  std::size_t lengths_used = 0;
+  for (const std::string& path : options_.files) {
+    source_ = open_scores(path, lengths_, lengths_used);
+    files_.push_back({source_->count(), lengths_used});
+    lengths_used += source_->lengths_used();
   }
+  if (files_.size() > 1) source_.reset();
+  check_lengths(lengths_used);
+  check_slice();
+  at_ = options_.first_number;
+}
 
-  std::size_t total() const {
-    std::size_t sum = 0;
-    for (const File& file : files_) sum += file.count;
-    return sum;
-  }
-
-  std::size_t chosen() const {
-    const std::size_t begin = options_.first_number;
-    const std::size_t end = begin + total();
-    const std::size_t first = std::clamp(options_.first, begin, end);
-    return std::clamp(options_.last, first, end) - first;
-  }
-
-  bool next(Sentence& sentence) {
-    for (; file_ < files_.size(); close()) {
-      if (std::max(at_, options_.first) >= options_.last) return false;
-      const std::size_t left = files_[file_].count - in_file_;
-      const std::size_t unwanted = at_ < options_.first ? options_.first - at_ : 0;
-      if (unwanted >= left) {
-        at_ += left;
-        continue;
-      }
-      open();
-      if (unwanted > 0) {
-        source_->skip(unwanted);
-        at_ += unwanted;
-        in_file_ += unwanted;
-      }
-      sentence.number = at_++;
-      ++in_file_;
-      read(sentence);
-      return true;
-    }
-    return false;
-  }
-
- private:
-  struct File {
-    std::size_t count;
-    std::size_t first_length;
-  };
-
-  void check_lengths(std::size_t used) const {
-    if (lengths_.path.empty() || used == lengths_.values.size()) return;
-    fail(
-        "{} has {} lengths, but there are {} sentences in padded batches without lengths of their "
-        "own; only those take lengths from a file",
-        lengths_.path, lengths_.values.size(), used);
-  }
-
-  // An answer about no sentence would look like one about a file without sentences.
-  void check_slice() const {
-    const bool all = options_.first == 0 && options_.last == ~std::size_t{0};
-    if (all || chosen() > 0) return;
-    const std::size_t count = total();
-    const std::size_t begin = options_.first_number;
-    const std::string wanted =
-        options_.last == options_.first + 1 ? fmt::format("sentence {} is", options_.first)
-        : options_.last == ~std::size_t{0}
-            ? fmt::format("sentences {}: are", options_.first)
-            : fmt::format("sentences {}:{} are", options_.first, options_.last);
-    if (count == 0) fail("{} not in the input, which has no sentences", wanted);
-    fail("{} not in the input, whose {} sentences are numbered {} to {}", wanted, count, begin,
-         begin + count - 1);
-  }
-
-  void open() {
-    if (source_) return;
-    const std::string& path = options_.files[file_];
-    source_ = open_scores(path, lengths_, files_[file_].first_length);
-    if (source_->count() != files_[file_].count)
-      fail("{} changed while it was read", shown_name(path));
-  }
-
-  void close() {
-    source_.reset();
-    in_file_ = 0;
-    ++file_;
-  }
-
-  void read(Sentence& sentence) {
-    try {
-      source_->read(sentence);
-      if (options_.weights) take_logs(sentence);
-      return;
-    } catch (const std::bad_alloc&) {
-    } catch (const std::length_error&) {
-    }
-    fail("{}: sentence {} with {} words does not fit into memory",
-         shown_name(options_.files[file_]), sentence.number, sentence.n);
-  }
-
-  ReadOptions options_;
-  PaddedLengths lengths_;
-  std::vector<File> files_;
-  std::size_t file_ = 0;
-  std::size_t in_file_ = 0;  // Sentences of the file that are read or skipped.
-  std::size_t at_ = 0;       // The number of the next sentence.
-  std::unique_ptr<ScoreSource> source_;
-};
-
-ScoreReader::ScoreReader(ReadOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 ScoreReader::~ScoreReader() = default;
-ScoreReader::ScoreReader(ScoreReader&&) noexcept = default;
-ScoreReader& ScoreReader::operator=(ScoreReader&&) noexcept = default;
 
-bool ScoreReader::next(Sentence& sentence) { return impl_->next(sentence); }
+std::size_t ScoreReader::total() const {
+  std::size_t sum = 0;
+  for (const File& file : files_) sum += file.count;
+  return sum;
+}
 
-std::size_t ScoreReader::total() const { return impl_->total(); }
-std::size_t ScoreReader::chosen() const { return impl_->chosen(); }
+std::size_t ScoreReader::chosen() const {
+  const std::size_t begin = options_.first_number;
+  const std::size_t end = begin + total();
+  const std::size_t first = std::clamp(options_.first, begin, end);
+  return std::clamp(options_.last, first, end) - first;
+}
+
+bool ScoreReader::next(Sentence& sentence) {
+  for (; file_ < files_.size(); close()) {
+    if (std::max(at_, options_.first) >= options_.last) return false;
+    const std::size_t left = files_[file_].count - in_file_;
+    const std::size_t unwanted = at_ < options_.first ? options_.first - at_ : 0;
+    if (unwanted >= left) {
+      at_ += left;
+      continue;
+    }
+    open();
+    if (unwanted > 0) {
+      source_->skip(unwanted);
+      at_ += unwanted;
+      in_file_ += unwanted;
+    }
+    sentence.number = at_++;
+    ++in_file_;
+    read(sentence);
+    return true;
+  }
+  return false;
+}
+
+void ScoreReader::check_lengths(std::size_t used) const {
+  if (lengths_.path.empty() || used == lengths_.values.size()) return;
+  fail(
+      "{} has {} lengths, but there are {} sentences in padded batches without lengths of their "
+      "own; only those take lengths from a file",
+      lengths_.path, lengths_.values.size(), used);
+}
+
+// An answer about no sentence would look like one about a file without sentences.
+void ScoreReader::check_slice() const {
+  const bool all = options_.first == 0 && options_.last == ~std::size_t{0};
+  if (all || chosen() > 0) return;
+  const std::size_t count = total();
+  const std::size_t begin = options_.first_number;
+  const std::string wanted =
+      options_.last == options_.first + 1 ? fmt::format("sentence {} is", options_.first)
+      : options_.last == ~std::size_t{0}
+          ? fmt::format("sentences {}: are", options_.first)
+          : fmt::format("sentences {}:{} are", options_.first, options_.last);
+  if (count == 0) fail("{} not in the input, which has no sentences", wanted);
+  fail("{} not in the input, whose {} sentences are numbered {} to {}", wanted, count, begin,
+       begin + count - 1);
+}
+
+void ScoreReader::open() {
+  if (source_) return;
+  const std::string& path = options_.files[file_];
+  source_ = open_scores(path, lengths_, files_[file_].first_length);
+  if (source_->count() != files_[file_].count)
+    fail("{} changed while it was read", shown_name(path));
+}
+
+void ScoreReader::close() {
+  source_.reset();
+  in_file_ = 0;
+  ++file_;
+}
+
+void ScoreReader::read(Sentence& sentence) {
+  try {
+    source_->read(sentence);
+    if (options_.weights) take_logs(sentence);
+    return;
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {
+  }
+  fail("{}: sentence {} with {} words does not fit into memory", shown_name(options_.files[file_]),
+       sentence.number, sentence.n);
+}
 
 }  // namespace taproot::cli

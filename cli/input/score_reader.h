@@ -51,6 +51,14 @@ struct Sentence {
   }
 };
 
+/// The lengths of the padded batches of all files, one after the other.
+struct PaddedLengths {
+  std::string path;  ///< Empty if there is no such file; then no sentence is padded.
+  std::vector<std::int32_t> values;
+};
+
+class ScoreSource;
+
 /// Reads float16, float32 or float64 in either byte order, C or Fortran order, .npy versions 1.0 to
 /// 3.0, stored or deflated archives. Throws InputError for everything else, for a file that is
 /// truncated or contradicts itself, and for paths in an archive's names. Needs no more memory than
@@ -59,8 +67,6 @@ class ScoreReader {
  public:
   explicit ScoreReader(ReadOptions options);
   ~ScoreReader();
-  ScoreReader(ScoreReader&&) noexcept;
-  ScoreReader& operator=(ScoreReader&&) noexcept;
 
   /// Reads the next sentence, or returns false at the end. Reuses the memory of `sentence`.
   bool next(Sentence& sentence);
@@ -70,8 +76,24 @@ class ScoreReader {
   std::size_t chosen() const;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  struct File {
+    std::size_t count;
+    std::size_t first_length;
+  };
+
+  void check_lengths(std::size_t used) const;
+  void check_slice() const;
+  void open();
+  void close();
+  void read(Sentence& sentence);
+
+  ReadOptions options_;
+  PaddedLengths lengths_;
+  std::vector<File> files_;
+  std::size_t file_ = 0;
+  std::size_t in_file_ = 0;  // Sentences of the file that are read or skipped.
+  std::size_t at_ = 0;       // The number of the next sentence.
+  std::unique_ptr<ScoreSource> source_;
 };
 
 }  // namespace taproot::cli

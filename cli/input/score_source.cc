@@ -113,7 +113,7 @@ class PaddedSource final : public ScoreSource {
       if (in_.header().fortran) {
         gather(values, static_cast<std::size_t>(sentence.n) + 1);
       } else {
-        read_rows(values, static_cast<std::size_t>(sentence.n) + 1);
+        in_.read_corner(values, static_cast<std::size_t>(sentence.n) + 1, side_, 1);
       }
     });
     if (++at_ == count_) in_.finish();
@@ -134,16 +134,6 @@ class PaddedSource final : public ScoreSource {
              kLengthsCountWords);
       }
     }
-  }
-
-  template <typename T>
-  void read_rows(std::vector<T>& values, std::size_t side) {
-    for (std::size_t row = 0; row < side; ++row) {
-      in_.read(values, row * side, side);
-      in_.skip(side_ - side);
-    }
-    in_.skip((side_ - side) * side_);
-    values.resize(side * side);
   }
 
   // In Fortran order a sentence is spread over the whole array, so the array is kept in memory.
@@ -216,7 +206,12 @@ class EntriesSource final : public ScoreSource {
 std::unique_ptr<ScoreSource> open_npz(const std::string& path, const PaddedLengths& lengths,
                                       std::size_t first_length) {
   Archive archive(path);
-  if (archive.entries().empty()) fail("{} has no arrays", archive.path());
+  if (archive.entries().empty()) {
+    fail(
+        "{} is an archive without arrays; it must hold scores and lengths, or one matrix per "
+        "sentence",
+        archive.path());
+  }
   if (archive.find("lengths") != nullptr) {
     if (archive.find("scores") == nullptr && archive.find("label_scores") != nullptr) {
       fail(

@@ -15,10 +15,7 @@ namespace taproot::cli {
 
 class ScoreSource {
  public:
-  ScoreSource() = default;
   virtual ~ScoreSource() = default;
-  ScoreSource(const ScoreSource&) = delete;
-  ScoreSource& operator=(const ScoreSource&) = delete;
 
   /// How many sentences there are.
   virtual std::size_t count() const = 0;
@@ -27,12 +24,6 @@ class ScoreSource {
   virtual void skip(std::size_t sentences) = 0;
   /// Reads the next sentence. Its number is set already, for messages.
   virtual void read(Sentence& sentence) = 0;
-};
-
-/// The lengths of the padded batches of all files, one after the other.
-struct PaddedLengths {
-  std::string path;  ///< Empty if there is no such file; then no sentence is padded.
-  std::vector<std::int32_t> values;
 };
 
 /// Opens a file by its ending, or standard input by its content. `first_length` is where its

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "error.h"
 #include "io/byte_source.h"
 #include "io/text_lines.h"
+#include "parse.h"
 
 namespace taproot::cli {
 namespace {
@@ -21,8 +21,7 @@ using Columns = std::array<std::string_view, kColumns>;
 
 std::optional<std::int32_t> to_number(std::string_view text) {
   std::int32_t value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || stop != text.data() + text.size() || text[0] == '-') return {};
+  if (!parse_whole(text, value) || text[0] == '-') return {};
   return value;
 }
 
@@ -55,20 +54,16 @@ class WordReader::Impl {
  private:
   template <typename... Args>
   [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
-    fail("{}, line {}: {}", in_.path(), in_.number(),
-         fmt::format(format, std::forward<Args>(args)...));
+    fail("{}: {}", in_.where(), fmt::format(format, std::forward<Args>(args)...));
   }
 
   bool next_text(WordSentence& sentence) {
     if (!in_.next(line_)) return false;
-    constexpr std::string_view kBlanks = " \t\v\f\r";
-    for (std::size_t begin = 0;;) {
-      begin = line_.find_first_not_of(kBlanks, begin);
-      if (begin == std::string::npos) return true;
-      const std::size_t end = std::min(line_.find_first_of(kBlanks, begin), line_.size());
-      sentence.words.push_back(line_.substr(begin, end - begin));
-      begin = end;
+    std::string_view rest = line_;
+    for (std::string_view word; !(word = next_word(rest)).empty();) {
+      sentence.words.emplace_back(word);
     }
+    return true;
   }
 
   // A sentence ends at a blank line. One that holds only comments has no words.

@@ -13,10 +13,7 @@ namespace taproot::cli {
 
 class ByteSource {
  public:
-  ByteSource() = default;
   virtual ~ByteSource() = default;
-  ByteSource(const ByteSource&) = delete;
-  ByteSource& operator=(const ByteSource&) = delete;
 
   /// Reads `size` bytes, or fewer at the end. Throws InputError if the source is damaged.
   virtual std::size_t read(void* out, std::size_t size) = 0;

@@ -48,6 +48,9 @@ class LineBuffer {
     append(kLongest, [&](char* at) { return fmt::format_to(at, FMT_COMPILE("{}"), value); });
   }
 
+  /// Writes `piece` as a string of JSON. A byte that is not UTF-8 becomes U+FFFD.
+  void json(std::string_view piece);
+
   /// Writes `piece` in one line: line ends become blanks.
   void one_line(std::string_view piece) {
     for (const char c : piece) byte(c == '\n' || c == '\r' ? ' ' : c);

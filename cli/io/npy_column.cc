@@ -14,7 +14,8 @@ void NpyColumn::fill(std::vector<T>& piece) {
   const std::uint64_t most = std::max<std::uint64_t>(kPieceBytes / in_.header().width, 1);
   const auto count = static_cast<std::size_t>(std::min(left_, most));
   if (count == 0) {
-    fail("{} has {} items, and more are needed", in_.name(), in_.header().count);
+    fail("{} has only {} items, fewer than the arrays beside it need", in_.name(),
+         in_.header().count);
   }
   if constexpr (std::is_same_v<T, std::string>) {
     in_.read_texts(piece, count);

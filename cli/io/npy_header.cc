@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <optional>
 
 #include "error.h"
 #include "io/byte_source.h"
+#include "parse.h"
 
 namespace taproot::cli {
 namespace {
@@ -109,8 +109,7 @@ void set_type(NpyHeader& header) {
   const std::string_view type = header.type;
   if (type.size() < 3 || std::string_view("<>=|").find(type[0]) == type.npos) return;
   std::size_t size = 0;
-  const auto [end, error] = std::from_chars(type.data() + 2, type.data() + type.size(), size);
-  if (error != std::errc() || end != type.data() + type.size()) return;
+  if (!parse_whole(type.substr(2), size)) return;
   const char kind = type[1];
   constexpr std::size_t kLongestText = 4096;
   const bool power_of_two = size == 1 || size == 2 || size == 4 || size == 8;

@@ -197,6 +197,23 @@ template void NpyReader::read(std::vector<double>&, std::size_t, std::size_t);
 template void NpyReader::read(std::vector<std::int64_t>&, std::size_t, std::size_t);
 template void NpyReader::read(std::vector<std::uint64_t>&, std::size_t, std::size_t);
 
+template <typename T>
+void NpyReader::read_corner(std::vector<T>& out, std::size_t side, std::uint64_t padded_side,
+                            std::uint64_t depth) {
+  const std::size_t row = side * static_cast<std::size_t>(depth);
+  for (std::size_t i = 0; i < side; ++i) {
+    read(out, i * row, row);
+    skip((padded_side - side) * depth);
+  }
+  skip((padded_side - side) * padded_side * depth);
+  out.resize(side * row);
+}
+
+template void NpyReader::read_corner(std::vector<float>&, std::size_t, std::uint64_t,
+                                     std::uint64_t);
+template void NpyReader::read_corner(std::vector<double>&, std::size_t, std::uint64_t,
+                                     std::uint64_t);
+
 void NpyReader::read_texts(std::vector<std::string>& out, std::size_t count) {
   raw_.resize(count * header_.width);
   take(raw_.data(), raw_.size());

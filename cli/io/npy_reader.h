@@ -41,6 +41,10 @@ class NpyReader {
   /// std::uint64_t all integers (negative ones modulo 2^64). Throws InputError if they end early.
   template <typename T>
   void read(std::vector<T>& out, std::size_t at, std::size_t count);
+  /// Reads a padded matrix [padded_side][padded_side][depth], but keeps only [side][side][depth].
+  template <typename T>
+  void read_corner(std::vector<T>& out, std::size_t side, std::uint64_t padded_side,
+                   std::uint64_t depth);
   /// Reads the next `count` texts, as UTF-8.
   void read_texts(std::vector<std::string>& out, std::size_t count);
   void skip(std::uint64_t count);

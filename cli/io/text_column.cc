@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "core/utf8.h"
 
@@ -26,20 +27,25 @@ void TextColumn::put(std::string_view text) {
 NpyArray TextColumn::array(std::string name) {
   const std::uint64_t bytes = count_ * width_ * sizeof(char32_t);
   NpyArray array{std::move(name), fmt::format("<U{}", width_), {count_}, bytes, {}, {}};
-  array.rewind = [this] { texts_.rewind(); };
+  array.rewind = [this] { rewind(); };
   array.next = [this](std::vector<char>& piece) {
-    std::uint32_t size = 0;
-    texts_.read(&size, sizeof(size));
-    text_.resize(size);
-    texts_.read(text_.data(), size);
-    codes_.assign(width_, 0);
-    for (std::size_t at = 0, i = 0; at < text_.size(); ++i) {
-      codes_[i] = detail::next_code(text_, at);
-    }
-    piece.resize(codes_.size() * sizeof(char32_t));
-    std::memcpy(piece.data(), codes_.data(), piece.size());
+    piece.resize(width_ * sizeof(char32_t));
+    next(piece.data());
   };
   return array;
+}
+
+void TextColumn::next(char* to) {
+  std::uint32_t size = 0;
+  texts_.read(&size, sizeof(size));
+  text_.resize(size);
+  texts_.read(text_.data(), size);
+  char* const end = to + width_ * sizeof(char32_t);
+  for (std::size_t at = 0; at < text_.size(); to += sizeof(char32_t)) {
+    const char32_t code = detail::next_code(text_, at);
+    std::memcpy(to, &code, sizeof(code));
+  }
+  std::fill(to, end, '\0');
 }
 
 }  // namespace taproot::cli

@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "io/archive_writer.h"
 #include "io/spill.h"
@@ -24,12 +23,17 @@ class TextColumn {
   /// The column must outlive the array.
   NpyArray array(std::string name);
 
+  /// The number of characters of the longest text; at least 1.
+  std::size_t width() const { return width_; }
+  void rewind() { texts_.rewind(); }
+  /// Writes the next text since rewind(): width() characters of four bytes, padded with zeros.
+  void next(char* to);
+
  private:
   Spill texts_;  // The number of bytes of a text, then the text.
   std::size_t count_ = 0;
   std::size_t width_ = 1;
   std::string text_;
-  std::vector<char32_t> codes_;
 };
 
 }  // namespace taproot::cli

@@ -3,9 +3,9 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 
 #include "core/utf8.h"
 #include "error.h"
@@ -43,13 +43,24 @@ bool TextLines::next(std::string& line) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (number_ == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
   if (line.ends_with('\r')) line.pop_back();
+  bool plain = true;  // Most lines hold nothing but ASCII, which a short loop shows.
+  for (const char c : line) plain &= static_cast<unsigned char>(c - 1) < 0x7F;
+  if (plain) return true;
   if (line.find('\0') != std::string::npos) {
-    fail("{}, line {}: the line holds a zero byte, so this is not text", path_, number_);
+    fail("{}: the line holds a zero byte, so this is not text", where());
   }
   if (!is_utf8(line)) {
-    fail("{}, line {}: the line is not UTF-8; convert the file first", path_, number_);
+    fail("{}: the line is not UTF-8; convert the file first", where());
   }
   return true;
+}
+
+std::string_view next_word(std::string_view& line) {
+  constexpr std::string_view kBlanks = " \t\v\f\r";
+  line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+  const std::string_view word = line.substr(0, line.find_first_of(kBlanks));
+  line.remove_prefix(word.size());
+  return word;
 }
 
 }  // namespace taproot::cli

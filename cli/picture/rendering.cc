@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "picture/rendering.h"
 
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,15 +62,14 @@ Rendering::Renderer Rendering::find_renderer(Kind kind, Format format) {
   }
   if (kind == Kind::kFigure) {
     fail(
-        "a figure as {} needs the program rsvg-convert (Debian's package librsvg2-bin) or "
-        "chromium, "
-        "and neither is in PATH; install one of them, or write SVG (-o FILE.svg)",
-        to_string(format));
+        "a figure as {} needs one of the programs rsvg-convert (of Debian's librsvg2-bin), {}, and "
+        "none of them is in PATH; install one, or write SVG (-o FILE.svg)",
+        to_string(format), fmt::join(kChromium, ", "));
   }
   fail(
-      "a report as {} needs the program chromium or google-chrome, and neither is in PATH; install "
-      "one of them, or write HTML (-o FILE.html)",
-      to_string(format));
+      "a report as {} needs one of the programs {}, and none of them is in PATH; install one, or "
+      "write HTML (-o FILE.html)",
+      to_string(format), fmt::join(kChromium, ", "));
 }
 
 // Snap's Chromium sees neither hidden folders nor /tmp, so we work beside the output.

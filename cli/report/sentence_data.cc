@@ -2,6 +2,7 @@
 #include "report/sentence_data.h"
 
 #include <fmt/format.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,9 +10,11 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
-#include "report/packed.h"
+#include "formats/conllu_keys.h"
+#include "io/base64.h"
 #include "report/page.h"
 #include "taproot/draw.h"
 
@@ -59,29 +62,33 @@ Json labels_json(const Context& context, const EdgeLabels& labels,
 // The value of "# sent_id = ..." among the comments of a CoNLL-U sentence, or "".
 std::string sent_id(const WordSentence& sentence) {
   for (const std::string& line : sentence.lines) {
-    if (!line.starts_with("#")) break;
-    const std::size_t name = line.find_first_not_of(" \t", 1);
-    if (name == std::string::npos || line.compare(name, 7, "sent_id") != 0) continue;
-    const std::size_t sign = line.find_first_not_of(" \t", name + 7);
-    if (sign == std::string::npos || line[sign] != '=') continue;
-    const std::size_t value = line.find_first_not_of(" \t", sign + 1);
-    if (value == std::string::npos) continue;
-    return line.substr(value, line.find_last_not_of(" \t\r") + 1 - value);
+    const auto comment = conllu_comment(line);
+    if (comment && comment->first == "sent_id") return std::string(comment->second);
   }
   return "";
 }
 
 Json begin_sentence(const Context& context, std::size_t i) {
   Json json = {{"number", context.number(i)}, {"n", context.chunk.sentences[i].n}};
-  if (const WordSentence* const words = context.chunk.words_of(i)) {
-    if (const std::string id = sent_id(*words); !id.empty()) json["sent_id"] = shown_text(id);
-  }
-  if (!context.chunk.words.empty()) {
+  if (const WordSentence* const own = context.chunk.words_of(i)) {
+    if (const std::string id = sent_id(*own); !id.empty()) json["sent_id"] = shown_text(id);
     Json words = Json::array();
-    for (const std::string& word : context.chunk.words[i].words) words.push_back(shown_text(word));
+    for (const std::string& word : own->words) words.push_back(shown_text(word));
     json["words"] = std::move(words);
   }
   return json;
+}
+
+// `text` deflated, in base 64: about a seventh of its size. A browser unpacks it (with
+// DecompressionStream) when a sentence is shown.
+std::string packed(std::string_view text) {
+  uLongf size = compressBound(static_cast<uLong>(text.size()));
+  std::vector<std::uint8_t> bytes(size);
+  const auto* const data = reinterpret_cast<const Bytef*>(text.data());
+  if (compress2(bytes.data(), &size, data, static_cast<uLong>(text.size()), 7) != Z_OK) {
+    throw std::runtime_error("zlib could not deflate a sentence");
+  }
+  return base64(std::span(bytes).first(size));
 }
 
 std::string block(const char* type, const char* name, const std::string& content) {
@@ -151,9 +158,7 @@ std::string sentence_html(const Context& context, std::size_t i, const SentenceA
   svg.label_probabilities = labels.probability;
   svg.also = sampled;
   svg.hints = false;
-  static const std::vector<std::string> none;
-  const auto& words = context.chunk.words.empty() ? none : context.chunk.words[i].words;
-  details["svg"] = marginals_svg(words, p, svg);
+  details["svg"] = marginals_svg(context.chunk.words_or_none(i), p, svg);
   if (!labels.best.empty()) {
     std::vector<std::uint8_t> drawn = sampled;
     for (std::size_t e = 0; e < p.size(); ++e) {
@@ -168,7 +173,7 @@ std::string sentence_html(const Context& context, std::size_t i, const SentenceA
 std::string failure_html(const Context& context, std::size_t i, const FailedRow& row) {
   Json json = begin_sentence(context, i);
   json["failed"] = row.status;
-  json["message"] = row.message;
+  json["message"] = shown_text(row.message);
   return block("application/json", "sentence", escape_script(json.dump()));
 }
 

@@ -55,7 +55,10 @@ TEST_F(Cli, RefusesWhatMakesNoSense) {
       {"sample " + demo + " --format conllu", "words"},
       {"sample " + demo + " --words nothing.txt", "nothing.txt"},
       {"sample " + demo + " --words " + kData + "/labels.txt", "labels.txt"},
-      {"sample " + demo + " --labels " + kData + "/labels.txt", "--label-scores"},
+      {"sample " + demo + " --labels " + kData + "/labels.txt",
+       "--labels is given without --label-scores"},
+      {"sample " + demo + " --label-scores " + kData + "/demo_labels.npz",
+       "--label-scores is given without --labels"},
       {"sample " + demo + " --labels " + kData + "/demo.txt --label-scores " + kData +
            "/demo_labels.npz",
        "demo.txt"},

@@ -2,6 +2,7 @@
 //
 // Single commands on small files that are made for one property each.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cmath>
@@ -221,6 +222,36 @@ TEST_F(Commands, AFileHasConstraintsForSingleSentences) {
       << moved.errors;
 }
 
+// A message names the file, which may have any name: JSON stays JSON, and a comment has one line.
+TEST_F(Commands, FailuresNameFilesOfAnyName) {
+  const std::string scores = zeros("s.npz", {2});
+  const std::string file = write("c\xff\nd.txt", "0 force 99:1\n");
+  const std::string how = scores + " --constraints '" + file + "'";
+  for (const std::string command : {"logz ", "entropy ", "marginals ", "edges ", "argmax "}) {
+    const Result result = run(command + how + " --format jsonl");
+    ASSERT_EQ(result.code, 1) << command << result.errors;
+    const auto row = lines(result.out).at(0);
+    EXPECT_EQ(row.at("status"), "bad_constraint");
+    const std::string message = row.at("message");
+    EXPECT_NE(message.find("c\xef\xbf\xbd<U+000A>d.txt, line 1 names word 99"), std::string::npos);
+  }
+  const std::string start = "bad_constraint: sentence 0: 'force 99:1' in ";
+  for (const std::string command : {"logz ", "edges ", "argmax ", "marginals ", "show "}) {
+    const bool tsv = command == "marginals ";
+    std::string text = run(command + how + (tsv ? " --format tsv" : " --format text")).out;
+    if (tsv) text.erase(0, text.find('\n') + 1);
+    EXPECT_TRUE(text.starts_with((command == "show " ? "" : "# ") + start)) << command << text;
+    EXPECT_EQ(text.find('\n'), text.find_last_not_of('\n') + 1) << command << text;
+  }
+  // CoNLL-U can be read again.
+  const std::string words = " --words " + write("w.txt", "a b\n");
+  ASSERT_EQ(run("argmax " + how + words + " -o " + path("t.conllu")).code, 1);
+  EXPECT_EQ(run("convert " + path("t.conllu")).out, run("argmax " + how).out);
+  const Result report = run("report " + how);
+  EXPECT_EQ(report.code, 1) << report.errors;
+  EXPECT_NE(report.out.find("names word 99"), std::string::npos);
+}
+
 // --- empty answers
 
 TEST_F(Commands, EvaluationNeedsGoldHeads) {
@@ -255,6 +286,12 @@ TEST_F(Commands, EvaluationNeedsGoldHeads) {
     EXPECT_EQ(empty.code, 2);
     EXPECT_NE(empty.errors.find("has no trees to compare"), std::string::npos) << empty.errors;
   }
+  const Result wordless = run("eval " + write("e.jsonl", "{\"sentence\":0,\"heads\":[]}\n") +
+                              " --gold " + write("e.conllu", "# nothing\n\n"));
+  EXPECT_EQ(wordless.code, 2) << wordless.out;
+  EXPECT_NE(wordless.errors.find("no tree of " + path("e.jsonl") + " has a word"),
+            std::string::npos)
+      << wordless.errors;
 }
 
 TEST_F(Commands, OneSentenceIsChosenByItsNumber) {
@@ -314,6 +351,20 @@ TEST_F(Commands, StandardInputIsAFileLikeOthers) {
     EXPECT_EQ(result.out, run("kbest -k 2 " + npz).out) << result.errors;
     EXPECT_EQ(run("kbest -k 2 " + npz + " --format text --words - < " + words).out,
               run("kbest -k 2 " + npz + " --format text --words " + words).out);
+  }
+  // A pipe with a name can be opened only once. Blocks come before its first tree.
+  const std::string words = write("w.txt", "a\nb c\nd e f\n");
+  const std::string trees = "kbest -k 2 " + npz + " --force 1:2 --words " + words;
+  ASSERT_EQ(run(trees + " -o " + path("t.conllu")).code, 1);
+  ASSERT_EQ(mkfifo(path("p.conllu").c_str(), 0600), 0);
+  const std::string evaluate = "eval --gold " + path("t.conllu") + " ";
+  for (const std::string& command : {std::string("convert "), evaluate}) {
+    const Result expected = run(command + path("t.conllu"));
+    const std::string cat = "timeout 20 sh -c 'cat " + path("t.conllu") + " > " + path("p.conllu");
+    const Result piped =
+        run_program(cat + "' & timeout 20 " + kProgram, command + path("p.conllu"), path(""));
+    EXPECT_EQ(piped.code, expected.code) << piped.errors;
+    EXPECT_EQ(piped.out, expected.out);
   }
   const std::pair<std::string, std::string> broken[] = {
       {write("text", "hello"),
@@ -379,7 +430,7 @@ TEST_F(Commands, MarginalsAsAListOfEdges) {
     std::size_t i = 0;
     std::size_t comments = 0;
     while (std::getline(tsv, line)) {
-      if (line.starts_with("# sentence 1: no_tree: ")) {
+      if (line.starts_with("# no_tree: sentence 1: ")) {
         ++comments;
         continue;
       }

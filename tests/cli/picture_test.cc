@@ -153,13 +153,19 @@ TEST_F(Pictures, ReportsAsPngAndPdf) {
 TEST_F(Pictures, WithoutARendererThatIsSaidBeforeAnyWork) {
   const Result show = run_with("none", "show nothing.npz -o " + file("tree.png"));
   EXPECT_EQ(show.code, 2);
-  EXPECT_NE(show.errors.find("rsvg-convert (Debian's package librsvg2-bin) or chromium"),
-            std::string::npos)
+  EXPECT_NE(
+      show.errors.find(
+          "rsvg-convert (of Debian's librsvg2-bin), chromium, chromium-browser, google-chrome, "
+          "google-chrome-stable, and none"),
+      std::string::npos)
       << show.errors;
   EXPECT_NE(show.errors.find("write SVG"), std::string::npos) << show.errors;
   const Result report = run_with("rsvg-convert", "report nothing.npz -o " + file("r.pdf"));
   EXPECT_EQ(report.code, 2);
-  EXPECT_NE(report.errors.find("chromium or google-chrome"), std::string::npos) << report.errors;
+  EXPECT_NE(report.errors.find(
+                "programs chromium, chromium-browser, google-chrome, google-chrome-stable,"),
+            std::string::npos)
+      << report.errors;
   EXPECT_FALSE(std::filesystem::exists(file("tree.png")));
   EXPECT_EQ(run_with("none", "show " + kDemo + " -o " + file("tree.svg")).code, 0);
 }

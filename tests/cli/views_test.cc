@@ -207,7 +207,7 @@ TEST_F(Views, ShowTakesLabelsAndConstraints) {
   }
   const Result forced = run("show " + kDemo + " --force '1>8'");
   EXPECT_EQ(forced.code, 1);
-  EXPECT_TRUE(has(forced.out, "sentence 2: bad_constraint: ")) << forced.out;
+  EXPECT_TRUE(has(forced.out, "bad_constraint: sentence 2: ")) << forced.out;
   EXPECT_TRUE(has(forced.out, "sentence 0: best tree, ")) << forced.out;
 }
 

@@ -45,7 +45,7 @@ TEST_F(Trees, BrokenJsonLines) {
       {"{\"sentence\":0,\"heads\":[0],\"weight\":NaN}", "is not JSON"},
       {"{\"sentence\":0,\"sample\":0,\"rank\":0,\"heads\":[0]}", "both 'sample' and 'rank'"},
       {"{\"sentence\":0,\"status\":1,\"message\":\"\"}", "'status' is 1, not a text"},
-      {"{\"sentence\":0,\"heads\":[0],\"labels\":[\"\xff\"]}", "is not JSON"},
+      {"{\"sentence\":0,\"heads\":[0],\"labels\":[\"\xff\"]}", "the line is not UTF-8"},
       {"{\"sentence\":0,\"heads\":[0]}\n\n{\"sentence\":0,\"heads\":[0,1]}",
        "line 3: the tree has 2 heads, but the tree before it of sentence 0 has 1"},
       {"{\"sentence\":0,\"sample\":0,\"heads\":[0]}\n{\"sentence\":0,\"heads\":[0]}",
@@ -55,7 +55,7 @@ TEST_F(Trees, BrokenJsonLines) {
     expect_error(put("x.jsonl", text), part);
   }
   expect_error(path("missing.jsonl"), "cannot be opened");
-  expect_error(folder_.string(), "cannot be read");
+  expect_error(folder_.string(), "is a folder");
   expect_error(put("x.txt", "0 0 -1 0\n"), "cannot be read from text");
   // Keys of others are nothing to us, whatever they hold.
   EXPECT_EQ(read_all(put("x.jsonl",
@@ -152,7 +152,8 @@ TEST_F(Trees, BrokenNpz) {
        "row 1: the tree has 1 heads, but 'lengths' says 2"},
       {{heads, sentence, raw("lengths", "<i4", {1}, I4{2})},
        "row 1: the tree is of sentence 1, but 'lengths' has 1"},
-      {{heads, sentence, raw("lengths", "<i4", {2}, I4{2, -1})}, "the length of sentence 1 is -1"},
+      {{heads, sentence, raw("lengths", "<i4", {2}, I4{2, -1})},
+       "lengths: length 1 is -1, which is negative"},
       {{heads, sentence, raw("lengths", "<i4", {1, 2}, I4{2, 1})},
        "lengths must have one dimension"},
       {{heads, sentence, lengths, raw("log_prob", "<i8", {2}, I8{0, 1})},

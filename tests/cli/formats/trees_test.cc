@@ -121,7 +121,7 @@ TEST_F(Trees, Text) {
     EXPECT_EQ(get("x.txt"),
               std::string(with_words ? "0 1 -0.5 I/2 \"saw\\/0 #1/2\n" : "0 1 -0.5 2 0 2\n") +
                   "# sentence 0: exhausted after 1 trees\n"
-                  "# sentence 1: bad_score: it is bad\n");
+                  "# bad_score: sentence 1: it is bad\n");
   }
   const auto writer = TreeWriter::open(Format::kText, path("y.txt"), IndexKind::kNone);
   writer->tree({0, 0, {0}, {}, {}, {}, {}, {}});
@@ -311,6 +311,17 @@ TEST_F(Trees, WritersRefuseWhatTheirFormatCannotHold) {
   const auto conllu = TreeWriter::open(Format::kConllu, path("x.conllu"), IndexKind::kNone);
   EXPECT_THROW(conllu->sentence(0, 3, nullptr), InputError);
   EXPECT_THROW(conllu->sentence(0, 2, &kWords[0]), InputError);
+  WordSentence cut = words_of({"a"});
+  cut.lines = {"1\ta\t_"};
+  cut.line_of_word = {0};
+  try {
+    conllu->sentence(0, 1, &cut);
+    ADD_FAILURE() << "a line of three columns was taken";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("has 3 columns separated by tabs, not ten"),
+              std::string::npos)
+        << error.what();
+  }
   conllu->sentence(0, 3, &kWords[0]);
   EXPECT_THROW(conllu->tree({0, 0, {0, 1}, {}, {}, {}, {}, {}}), InputError);
   EXPECT_THROW(conllu->tree({0, 0, {0, 1, 1}, {"", "a", "b"}, {}, {}, {}, {}}), InputError);

@@ -183,7 +183,7 @@ TEST_F(BrokenInput, Archives) {
   refuse_npz("PK\x03\x04 and nothing more", "damaged or truncated");
   refuse_npz("some text", "but text");
   refuse_npz(good.substr(0, good.size() / 2), "damaged or truncated");
-  refuse_npz(std::string("PK\x05\x06") + std::string(18, '\0'), "has no arrays");
+  refuse_npz(std::string("PK\x05\x06") + std::string(18, '\0'), "is an archive without arrays");
   refuse_npz(zip({{"/etc/x.npy", four_}}), "the entry '/etc/x.npy' has a path");
   refuse_npz(zip({{"../x.npy", four_}}), "the entry '../x.npy' has a path");
   refuse_npz(zip({{"a/b.npy", four_}}), "the entry 'a/b.npy' has a path");
@@ -286,8 +286,6 @@ TEST_F(BrokenInput, Labels) {
   refuse_labels(
       {{"label_scores", floats("(1, 1, 1, 3)", {1, 2, 3})}, {"lengths", integers("(1,)", {0})}},
       "padded (B, N+1, N+1, 2), and has shape (1, 1, 1, 3)");
-  EXPECT_NE(message([&] { LabelReader reader(path("l.npz"), 0); }).find("no names"),
-            std::string::npos);
   const auto refuse_names = [&](const std::string& names, const std::string& fragment) {
     const std::string text = message([&] { read_label_names(write("names", names)); });
     EXPECT_NE(text.find(fragment), std::string::npos) << text;

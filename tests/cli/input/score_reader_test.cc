@@ -271,8 +271,7 @@ TEST_F(InputFiles, ReusesASentenceOfAnotherSize) {
   options.files = {write("a.npy", floats("(2, 2)", {1, 2, 3, 4})),
                    write("b.npy", npy("<f8", "(1, 1)", bytes_of<double>({5}))),
                    write("c.npy", floats("(1, 1)", {6}))};
-  ScoreReader moved(options);
-  ScoreReader reader(std::move(moved));
+  ScoreReader reader(options);
   Sentence sentence;
   ASSERT_TRUE(reader.next(sentence) && reader.next(sentence));
   EXPECT_EQ(sentence.wide, Doubles{5});
