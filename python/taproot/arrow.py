@@ -34,7 +34,7 @@ Operation = Literal[
     "log_partition", "entropy", "marginals", "argmax", "mbr", "sample", "sample_without_replacement", "kbest"
 ]
 
-_OPERATIONS = get_args(Operation)
+OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 _WITH_K = ("sample", "sample_without_replacement", "kbest")
 _SEEDED = ("sample", "sample_without_replacement")
 _CONSTRAINTS = ("force", "forbid", "roots", "partial_tree")
@@ -115,8 +115,8 @@ class Task:
         keep: Iterable[Any] = (),
         threads: int | None = None,
     ) -> None:
-        if operation not in _OPERATIONS:
-            raise ValueError(f"operation must be one of {', '.join(_OPERATIONS)}, not {operation!r}")
+        if operation not in OPERATIONS:
+            raise ValueError(f"operation must be one of {', '.join(OPERATIONS)}, not {operation!r}")
         if (k is None) == (operation in _WITH_K):
             raise ValueError(f"{operation} {'needs k, the number of trees' if k is None else 'takes no k'}")
         if k is not None and as_count(k) == 0:

@@ -21,13 +21,13 @@ from ._corpus_inputs import InputError, Shard, find_files, inspect, schema_of
 from ._corpus_local import Job, Outcome, is_full_disk, run_local
 from ._corpus_output import OutputError, OutputFolder, versions
 from ._corpus_progress import Progress
-from .arrow import Task
+from .arrow import OPERATIONS, Operation, Task
 
 _DONE, _SOME_FAILED, _WRONG, _INTERRUPTED = 0, 1, 2, 130
 
 # The operations of Task, by the words of the command line, which shortens two of them.
-_TASKS = {name: name for name in ("entropy", "marginals", "argmax", "mbr", "sample", "kbest")}
-_TASKS |= {"logz": "log_partition", "swor": "sample_without_replacement"}
+_SHORT = {"log_partition": "logz", "sample_without_replacement": "swor"}
+_TASKS: dict[str, Operation] = {_SHORT.get(name, name): name for name in OPERATIONS}
 
 
 def _parser() -> argparse.ArgumentParser:

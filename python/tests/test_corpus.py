@@ -270,7 +270,8 @@ def test_few_batches_are_in_memory() -> None:
 
     (batch,) = table_of(0, 2).combine_chunks().to_batches()
     shards = [_corpus_inputs.Shard(f"{i}", f"{i}", "parquet", 0, 100) for i in range(4)]
-    outcome = _corpus_local.run_local(CountingJob(Task("log_partition", threads=1), "", "", {}, 1), shards, lambda *_: None, 2)
+    job = CountingJob(Task("log_partition", threads=1), "", "", {}, 1)
+    outcome = _corpus_local.run_local(job, shards, lambda *_: None, 2)
     assert outcome.done == 4 and made == written == 200
     assert 2 < most < 14
 

@@ -251,7 +251,7 @@ def test_scores_messages(tmp_path: Path) -> None:
         taproot.save_scores(tmp_path / "s.npy", scores)
     with pytest.raises(ValueError, match=r"lengths\[0\] is 5, and the scores are for up to 4 words"):
         taproot.save_scores(path, scores, [5, 2])
-    with pytest.raises(ValueError, match="differ in their lengths"):
+    with pytest.raises(ValueError, match="has 4 words in scores and 2 in label_scores"):
         taproot.save_scores(path, scores[0], label_scores=np.zeros((3, 3, 2)))
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(FileNotFoundError):

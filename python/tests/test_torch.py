@@ -332,7 +332,7 @@ def test_training_step_moves_towards_the_gold_tree() -> None:
         (lambda: tt.log_partition(torch.zeros(2, 3, 3), lengths=[2]), "lengths"),
         (lambda: tt.log_partition(torch.zeros(3, 3, device="meta")), "CPU"),
         (lambda: tt.log_prob(torch.zeros(2, 3, 3), torch.zeros(3, 2, dtype=torch.int64)), "heads"),
-        (lambda: tt.kl_divergence(torch.zeros(3, 3), torch.zeros(4, 4)), "shapes"),
+        (lambda: tt.kl_divergence(torch.zeros(3, 3), torch.zeros(4, 4)), "one shape"),
         (lambda: tt.log_partition(torch.full((3, 3), torch.nan)), "NaN"),
         (lambda: tt.log_partition(torch.zeros(3, 3), root="none"), "root"),  # type: ignore[arg-type]
     ],
