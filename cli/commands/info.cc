@@ -65,7 +65,7 @@ double median(std::vector<double>& values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-// What is printed, computed once for both formats. Means are over the sentences that were answered.
+// The averages that text and JSON both print, over the sentences that were answered.
 struct Averages {
   double entropy = 0;
   double entropy_per_word = 0;

@@ -10,8 +10,9 @@
 
 namespace taproot::cli {
 
-/// An array that is read item by item. Only a piece of it is in memory, because an archive may be
-/// larger than memory. Throws InputError when the items end, and for a wrong checksum.
+/// An array that is read item by item, with one piece in memory, because an archive may be larger
+/// than memory. Throws InputError if an item beyond the last is asked for and, with the last piece,
+/// for a wrong checksum.
 class NpyColumn {
  public:
   explicit NpyColumn(NpyReader in) : in_(std::move(in)), left_(in_.header().count) {}

@@ -20,7 +20,8 @@ float from_half(std::uint16_t bits);
 
 class NpyReader {
  public:
-  /// Reads the header and compares it with the size of the source. Messages begin with `name`.
+  /// Reads the header and compares it with the size of the source. Throws InputError, with messages
+  /// that begin with `name`.
   NpyReader(std::unique_ptr<ByteSource> source, std::string name);
 
   const NpyHeader& header() const { return header_; }

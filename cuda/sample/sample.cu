@@ -34,7 +34,8 @@ struct PopShape {
     const std::size_t table = table_words(max_n) * sizeof(std::uint32_t);
     const std::size_t cells = cell_bytes(max_n);
     const int most = std::clamp((args.trees + kWarp - 1) / kWarp, 1, kMostPopWarps);
-    // A gather from shared memory is much faster, unless that leaves too few warps at work.
+    // Gathers are much faster from a table in shared memory. Put it there, unless too few warps
+    // then fit on a multiprocessor.
     if (is_short) choose_warps(limits, table, cells, most);
     if (is_short && bytes > 0 && resident >= std::min(most, kUsualWarps * 3 / 4)) {
       table_shared = true;

@@ -108,7 +108,7 @@ struct EdgeWriter {
   }
 };
 
-/// The number of sentence b; nothing happens if there is no memory for it.
+/// Writes x as the answer of sentence b, or nothing if numbers.data is null (it was not asked for).
 TAPROOT_HOST_DEVICE inline void write_number(const CudaNumbers& numbers, int b, double x) {
   if (numbers.data == nullptr) return;
   const std::int64_t at = b * numbers.stride;

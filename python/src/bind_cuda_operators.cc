@@ -15,7 +15,7 @@ namespace nb = nanobind;
 namespace taproot::python {
 namespace {
 
-// Scores, with lengths at `words`, or 0.
+// `words` is the address of the lengths, or 0 if all sentences have max_n words.
 CudaScores scores_at(Address data, bool is_double, std::size_t size, int max_n,
                      std::ptrdiff_t sentence_stride, std::ptrdiff_t head_stride,
                      std::ptrdiff_t modifier_stride, Address words, int kind) {

@@ -43,7 +43,8 @@ class DeviceBatch {
   /// By auto. heads and, where asked for, log_prob; labels and padding are the caller's.
   virtual void sample(std::size_t k, const SampleOptions& options,
                       std::span<const TreeOutput> out) = 0;
-  /// By auto or beam. out[b].status is the sentence's; its labels are the caller's.
+  /// By auto or beam. Fills out[b] without labels, which the caller adds. out[b].status is the
+  /// sampler's; the sentence's own outcome is in outcomes().
   virtual void sample_without_replacement(std::size_t k, const WithoutReplacementOptions& options,
                                           std::span<WithoutReplacementSample> out) = 0;
 };

@@ -113,8 +113,8 @@ HWY_INLINE void add_product(double* c, size_t ldc, size_t rows, size_t columns, 
   }
 }
 
-// Solves M = I + T M for the rows of M, where T is strictly triangular and size x size <= kBlock.
-// entry(l, j) is T(l, j), with j < l if kLower and j > l if not.
+// Writes row l of M = (I - T)^-1 to m[l], from M = I + T M. T is strictly triangular (lower if
+// kLower) and of size <= kBlock; entry(l, j) is T(l, j), asked only within the triangle.
 template <bool kLower, typename Entry>
 HWY_INLINE void fill_triangle_inverse(size_t size, Entry&& entry, Block* m) {
   HWY_ALIGN double unit[2 * kBlock] = {};

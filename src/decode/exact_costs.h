@@ -23,7 +23,7 @@ class ExactCosts {
   /// Whether swap a loses less than swap b.
   bool loses_less(const Swap& a, const Swap& b);
 
-  /// What a swap loses.
+  /// The value of swap.lost less that of swap.taken, without rounding (Swap::loss is rounded).
   TreeCost loss(const Swap& swap);
 
  private:

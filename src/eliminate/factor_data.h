@@ -27,7 +27,7 @@ struct Factors {
   const T* into(int k) const { return MatrixView(matrix, ld).row(k); }
   /// A[k][m] as it was when k was eliminated, for m < k.
   const T& out_of(int k, int m) const { return into(m)[k]; }
-  /// The sum of into(k) over the remaining heads (single-root: without ROOT). For k = 1 it is
+  /// The sum of into(k) over heads 0..k-1; single-root over 1..k-1, except that pivot(1) is
   /// A[0][1].
   const T& pivot(int k) const { return pivot_data[k]; }
 };

@@ -15,8 +15,8 @@ HWY_BEFORE_NAMESPACE();
 namespace taproot::detail::HWY_NAMESPACE {
 namespace {
 
-// Rows are loaded in strips of this many. A block of columns then keeps its maxima in a register
-// for the length of a strip, while the strip's cache lines stay in the cache.
+// Rows are loaded in strips of this many, kLanes columns at a time. The columns' maxima then stay
+// in a register down the strip, and the strip is still in the cache for the next columns.
 constexpr size_t kStrip = 32;
 // So many columns of a short sentence can have their maxima in registers.
 constexpr size_t kLoadedAtOnce = 8 * kLanes;

@@ -30,7 +30,7 @@ class Labels {
 
   bool any() const { return data_ != nullptr; }
 
-  /// Those of the batch, whose first sentence is `first` of all.
+  /// The label scores of `batch`, whose sentence 0 is sentence `first` of the whole call.
   std::vector<LabelView> of(const Batch& batch, std::size_t first) const {
     std::vector<LabelView> views;
     if (!any()) return views;

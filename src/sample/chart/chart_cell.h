@@ -110,7 +110,8 @@ TAPROOT_HOST_DEVICE int scan_alternatives(int count, double target, Weight&& wei
   return last;
 }
 
-/// Begins a walk: single-root with the choice of the root, multi-root with the span of all nodes.
+/// Begins a walk. Single-root: pushes the choice of the root. Multi-root: pushes the span of ROOT
+/// and all words, or attaches the word if there is only one.
 template <typename Attach, typename Push>
 TAPROOT_HOST_DEVICE void start_walk(const ChartShape& shape, Attach&& attach, Push&& push) {
   if (shape.single()) {

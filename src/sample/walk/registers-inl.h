@@ -273,7 +273,8 @@ class Registers {
     }
   }
 
-  // Marks the trees that are beyond their limits.
+  // Sets all bits in `lost` of each tree that took too many steps, or in which one word lost too
+  // many heads.
   HWY_NOINLINE void give_up(const __m512i* depth, uint64_t* lost) const {
     alignas(64) uint64_t sums[8 * kRegisters];
     sum_up(depth, sums);

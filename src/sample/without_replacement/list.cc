@@ -15,7 +15,7 @@ namespace {
 
 // If less mass than this is left of 1, subtraction has lost eight digits or more.
 constexpr double kLeastLeft = 1e-8;
-// A difference that is less than this part of the minuend is rounding error.
+// A difference a - b below kRounding * a is rounding error, and counts as 0.
 constexpr double kRounding = 64 * 0x1p-52;
 }  // namespace
 
