@@ -99,12 +99,15 @@ struct CudaDependencyTrees::Impl {
   }
 
   /// Finds the best trees; only the workspace is missing in `args`.
-  void launch_argmax(cuda::ArgmaxArgs args) {
+  void launch_argmax(const cuda::ArgmaxArgs& args) {
     const cuda::FamilyKernels& kernels = cuda::kernels_of(batch.family);
-    const cuda::DeviceBlock workspace = cuda::take_block(
-        engine->pool, stream,
-        [&](cuda::Arena& arena) { kernels.take_argmax_memory(arena, engine->limits, args); });
-    kernels.argmax(args, engine->limits, stream);
+    cuda::ArgmaxArgs complete;
+    const cuda::DeviceBlock workspace =
+        cuda::take_block(engine->pool, stream, [&](cuda::Arena& arena) {
+          complete = args;  // Anew for each layout: it takes memory only for what is null.
+          kernels.take_argmax_memory(arena, engine->limits, complete);
+        });
+    kernels.argmax(complete, engine->limits, stream);
   }
 
   void compare(CudaDependencyTrees::Impl& q, detail::Divergence kind, const char* function,
