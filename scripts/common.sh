@@ -78,9 +78,9 @@ quietly() {
 # that a second run needs no network. Modules are compiled when they are first imported, as most of them never are.
 PYTHON_ENVIRONMENT=$PWD/build/python/environment
 need_wheels() {
-  local python=$PYTHON_ENVIRONMENT/bin/python missing=() package
+  local python=$PYTHON_ENVIRONMENT/bin/python list missing
   [ -x "$python" ] || quietly python3 -m venv "$PYTHON_ENVIRONMENT"
-  mapfile -t missing < <("$python" - "$@" <<'PYTHON'
+  list=$("$python" - "$@" <<'PYTHON'
 import importlib.metadata, sys
 from pip._vendor.packaging.requirements import Requirement
 for name in sys.argv[1:]:
@@ -93,7 +93,9 @@ for name in sys.argv[1:]:
     print(name)
 PYTHON
   )
-  [ ${#missing[@]} = 0 ] || quietly "$python" -m pip --disable-pip-version-check install --no-compile "${missing[@]}"
+  [ -n "$list" ] || return 0
+  mapfile -t missing <<<"$list"
+  quietly "$python" -m pip --disable-pip-version-check install --no-compile "${missing[@]}"
 }
 
 # build PRESET [-DOPTION=VALUE...] [TARGET...]: configures and builds; prints nothing unless it fails.

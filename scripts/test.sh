@@ -94,7 +94,7 @@ done_with TBB
 section "Address and undefined-behavior sanitizers"
 wait $compiling || die "the sanitized builds failed; see above"
 # The preset leaves two kinds of tests out. Charts of 300 words run no other code than those of a hundred, and take ten
-# times as long. In the child of a fork, the allocator of clang 14's address sanitizer may be locked for ever; release
+# times as long. In the child of a fork, the allocator of clang 14's address sanitizer may be locked forever; release
 # builds run these tests.
 run_tests dev -L '^(unit_test|property_test|cli_test)$'
 done_with "address and undefined behavior"

@@ -8,8 +8,8 @@
 
 namespace taproot::detail {
 
-/// Something that is found once and then read by all. The thread that finds it holds a
-/// Finder; other threads wait until that Finder is destroyed.
+/// Something that is found once and then read by all. The thread that finds it holds a Finder;
+/// other threads wait until that Finder is destroyed.
 class Once {
  public:
   bool done() const { return done_.load(std::memory_order_acquire); }
@@ -22,8 +22,7 @@ class Once {
       if (once.finder_.load() == std::this_thread::get_id()) {
         throw std::runtime_error(
             "[DependencyTrees] a signal handler asked a question while its thread was at work on "
-            "this "
-            "object's first question; ask after that question has ended");
+            "this object's first question; ask after that question has ended");
       }
       lock_ = std::unique_lock(once.mutex_);
       if (once.done_.load(std::memory_order_relaxed)) {

@@ -74,16 +74,16 @@ using PairQuery = double (*)(const Factorization&, const Factorization&, Workspa
 std::vector<Outcome> ask_pair(DependencyTrees::Impl& p, DependencyTrees::Impl& q,
                               const char* function, std::span<double> out, PairQuery query,
                               detail::Divergence kind) {
-  const auto differ = [function](const std::string& where, std::size_t of_p, std::size_t of_q,
-                                 const char* what) {
-    if (of_p == of_q) return;
-    detail::misuse(function, where + "p has " + std::to_string(of_p) + " " + what + " and q has " +
-                                 std::to_string(of_q));
-  };
-  differ("", p.size(), q.size(), "sentences");
+  if (p.size() != q.size()) {
+    detail::misuse(function, "p has " + std::to_string(p.size()) + " sentences and q has " +
+                                 std::to_string(q.size()));
+  }
   detail::require_same_root(p.root, q.root, function);
   for (std::size_t b = 0; b < p.size(); ++b) {
-    differ("sentence " + std::to_string(b) + ": ", p.words(b), q.words(b), "words");
+    if (p.words(b) == q.words(b)) continue;
+    detail::misuse(function, "sentence " + std::to_string(b) + " has " +
+                                 std::to_string(p.words(b)) + " words in p and " +
+                                 std::to_string(q.words(b)) + " in q");
   }
   if (p.device != nullptr && q.device != nullptr) {
     std::vector<Outcome> outcomes =

@@ -13,8 +13,8 @@ double projective_mass(const Factorization& f, Workspace& workspace) {
   const ScoreView scores(data.table.row(0), f.n(), static_cast<std::ptrdiff_t>(data.table.ld), 1);
   detail::factor_into(other, scores, f.root_rule(),
                       projective ? TreeFamily::kAll : TreeFamily::kProjective, scratch);
-  if (!other.outcome.ok())
-    return 0;  // Only the smaller family, the projective trees, can be empty.
+  // Only the smaller family, the projective trees, can be empty here.
+  if (!other.outcome.ok()) return 0;
   const double log_ratio = detail::scaled_log_partition(other) - detail::scaled_log_partition(data);
   return detail::nearest_probability(std::exp(projective ? -log_ratio : log_ratio));
 }
